@@ -2,20 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cases runs tables of tests whose rows are manifests: txtar archives, in which every case has its own files and its
+// Package cases runs tables of tests whose rows are manifests. A table is a txtar archive in which every case has its own files and its
 // expected result. An archive looks like this:
 //
-//	What is tested, for the reader.
+//	A description of the tests, for the reader.
 //	-- profile.yaml --
 //	(a file that all cases share)
 //	-- name of a case/profile.yaml --
-//	(a file of this case alone, in place of the shared one)
+//	(a file of this case, which replaces the shared one)
 //	-- name of another case/profile.patch.yaml --
 //	(a change of the shared file: a merge patch or, if it is a list, a JSON patch)
 //	-- name of another case/want --
-//	(the expected result, one finding a line; a case without this file expects the empty result)
+//	(the expected result, one finding per line; without this file, the expected result is empty)
 //
-// Run with -update to write the results that the tests get into the archives; read the difference before you commit it.
+// Run tests with -update to write their results into the archives, and review the difference before you commit it.
 package cases
 
 import (
@@ -32,15 +32,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// want is the file of a case in which its expected result is.
+// want is the name of the file with the expected result of a case.
 const want = "want"
 
 var update = flag.Bool("update", false, "write the results that the tests get into golden files and archives")
 
-// Update reports whether the results that tests get are to be written down as the expected ones.
+// Update reports whether tests must write their results as the new expected ones.
 func Update() bool { return *update }
 
-// Case is one case of an archive. Its methods fail the test if a file is missing or is not what it should be.
+// Case is a case of an archive. Its methods fail the test if a file is missing or invalid.
 type Case struct {
 	Name string
 
@@ -49,8 +49,8 @@ type Case struct {
 	shared map[string][]byte
 }
 
-// Run runs each case of an archive as a subtest: run returns the result, which has to be the expected one. Trailing white space
-// does not count. The order is that of the archive.
+// Run runs each case of an archive as a subtest, in the archive's order. It compares the result of run with the expected one, except for
+// trailing white space.
 func Run(t *testing.T, archive string, run func(c *Case) (got string)) {
 	t.Helper()
 	content, err := txtar.ParseFile(archive)
@@ -81,7 +81,7 @@ func Run(t *testing.T, archive string, run func(c *Case) (got string)) {
 	}
 }
 
-// read returns the cases of an archive in their order.
+// read returns the cases of an archive in order.
 func read(archive *txtar.Archive) []*Case {
 	var all []*Case
 	shared := map[string][]byte{}
@@ -101,11 +101,11 @@ func read(archive *txtar.Archive) []*Case {
 	return all
 }
 
-// updated returns the archive with other results. A result is the last file of its case. An empty one has no file, unless the case
-// would have none at all.
+// updated returns the archive with new results. A result is the last file of its case. An empty result has no file, unless the case would
+// have no file at all.
 func updated(archive *txtar.Archive, results map[string]string) *txtar.Archive {
 	changed := &txtar.Archive{Comment: archive.Comment}
-	others := 0 // files of the present case besides its result
+	others := 0 // files of the current case besides its result
 	for i, file := range archive.Files {
 		name, own, _ := strings.Cut(file.Name, "/")
 		result, known := results[name]
@@ -127,14 +127,14 @@ func updated(archive *txtar.Archive, results map[string]string) *txtar.Archive {
 	return changed
 }
 
-// Has reports whether there is a file of this name, of the case or shared.
+// Has reports whether the case has a file of this name, its own or a shared one.
 func (c *Case) Has(name string) bool {
 	_, own := c.own[name]
 	_, shared := c.shared[name]
 	return own || shared
 }
 
-// Text returns a file as it is written: that of the case or, if it has none, the shared one.
+// Text returns the content of the case's own file, or otherwise of the shared one.
 func (c *Case) Text(name string) string {
 	c.t.Helper()
 	if !c.Has(name) {
@@ -146,13 +146,13 @@ func (c *Case) Text(name string) string {
 	return string(c.shared[name])
 }
 
-// JSON returns a YAML file as JSON, with the change that the case makes to it: NAME.yaml is changed by NAME.patch.yaml.
+// JSON returns a YAML file as JSON, after the case's change: NAME.patch.yaml changes NAME.yaml.
 func (c *Case) JSON(name string) []byte {
 	c.t.Helper()
 	return c.Patch(c.json(name), strings.TrimSuffix(name, ".yaml")+".patch.yaml")
 }
 
-// Patch returns a JSON document with the change that a file of the case makes to it: the document itself if there is no such file.
+// Patch returns a JSON document after the change in one of the case's own files, or without a change if there is no such file.
 func (c *Case) Patch(document []byte, name string) []byte {
 	c.t.Helper()
 	patch, patched := c.own[name]
@@ -171,7 +171,7 @@ func (c *Case) json(name string) []byte {
 	return document
 }
 
-// Patched returns a JSON document with changes, in YAML: a JSON patch, which is a list, or a merge patch.
+// Patched returns a JSON document after changes in YAML: a JSON patch if they are a list, otherwise a merge patch.
 func Patched(t testing.TB, document, changes []byte) []byte {
 	t.Helper()
 	changes, err := yaml.YAMLToJSON(changes)
@@ -191,7 +191,7 @@ func Patched(t testing.TB, document, changes []byte) []byte {
 	return document
 }
 
-// Decode decodes what JSON returns, and does not accept fields that the type does not have.
+// Decode decodes the result of JSON, and fails the test if it has unknown fields.
 func (c *Case) Decode(name string, into any) {
 	c.t.Helper()
 	if err := yaml.UnmarshalStrict(c.JSON(name), into); err != nil {

@@ -6,7 +6,7 @@ package cases
 
 import "strings"
 
-// Fold joins findings, and breaks lines that are long, as the archives have them.
+// Fold joins findings and breaks long lines, in the format of the archives.
 func Fold(findings ...string) string {
 	var b strings.Builder
 	for _, finding := range findings {

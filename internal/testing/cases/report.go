@@ -12,8 +12,8 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Report renders a report, errors first, as lines of severity, type, path and rule. The test fails if a finding is not for
-// a reader: without a text, or with one that was not filled in. It logs the texts.
+// Report renders a report as lines of severity, type, path and rule, with errors first. It logs the messages, and fails the test if one
+// is empty or has unfilled verbs.
 func Report(t testing.TB, report finding.Report) string {
 	t.Helper()
 	var lines []string

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakenova is OpenStack in memory, as far as server groups of worker pools need it: the identity service, and
-// of the compute service server groups and the metadata of servers. It answers as the services themselves do,
-// microversions and pages included; any request can be made to fail.
+// Package fakenova is an in-memory OpenStack with the parts that server groups of worker pools need: the identity service, and the
+// compute service's server groups and server metadata. It answers like the real services, including microversions and pages. Any request
+// can be made to fail.
 package fakenova
 
 import (
@@ -29,27 +29,26 @@ type Group struct {
 	Members []string
 }
 
-// Fault is what becomes of a request.
+// Fault describes the failure of a request.
 type Fault struct {
-	// Status and Body of the answer. 0: the connection is closed in the middle of it.
+	// Status and Body are those of the response. If Status is 0, the connection is closed in the middle of the response.
 	Status int
 	Body   string
-	// Done says that what was asked for is done before.
+	// Done means that the request takes effect before it fails.
 	Done bool
 }
 
-// OpenStack is a running OpenStack. Its methods can be called at any time; its fields may be set before the first
-// request.
+// OpenStack is a running OpenStack. Its methods are safe for concurrent use. Its fields may only be set before the first request.
 type OpenStack struct {
 	*httptest.Server
 
-	// Region is that of the compute service in the catalog.
+	// Region is the region of the compute service in the catalog.
 	Region string
-	// Minor is the highest microversion of the compute service, 64 for 2.64.
+	// Minor is the compute service's highest microversion: 64 stands for 2.64.
 	Minor int
-	// Quota is how many server groups there can be.
+	// Quota is the maximum number of server groups.
 	Quota int
-	// Page is how many server groups are in one answer at the most.
+	// Page is the maximum number of server groups in a response.
 	Page     int
 	mutex    sync.Mutex
 	fault    func(number int, method, path string) *Fault
@@ -60,7 +59,7 @@ type OpenStack struct {
 	requests []string
 }
 
-// Credentials that the identity service knows, as the data of a Secret. Others are refused.
+// Credentials that the identity service accepts, as in the data of a Secret. It refuses others.
 const (
 	Domain   = "domain"
 	Tenant   = "tenant"
@@ -71,18 +70,18 @@ const (
 	ApplicationName   = "application-name"
 	ApplicationSecret = "application-secret-17"
 
-	// Token is what it gives for them.
+	// Token is the token for these credentials.
 	Token = "token-17"
 )
 
-// New starts an OpenStack, over TLS if secure, and stops it at the end of the test.
+// New starts an OpenStack, with TLS if secure is set, and stops it at the end of the test.
 func New(t testing.TB, secure bool) *OpenStack {
 	o := Start(secure)
 	t.Cleanup(o.Close)
 	return o
 }
 
-// Start starts an OpenStack, over TLS if secure, which is stopped by Close.
+// Start starts an OpenStack, with TLS if secure is set. The caller must stop it with Close.
 func Start(secure bool) *OpenStack {
 	o := &OpenStack{Region: "europe", Minor: 93, Quota: 1000, Page: 1000, servers: map[string]map[string]string{}}
 	mux := http.NewServeMux()
@@ -93,7 +92,7 @@ func Start(secure bool) *OpenStack {
 	mux.HandleFunc("DELETE /compute/v2.1/os-server-groups/{id}", o.compute(o.delete))
 	mux.HandleFunc("GET /compute/v2.1/servers/{id}/metadata", o.compute(o.metadata))
 	o.Server = httptest.NewUnstartedServer(mux)
-	o.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust it
+	o.Config.ErrorLog = log.New(io.Discard, "", 0) // clients may not trust its certificate
 	if secure {
 		o.StartTLS()
 	} else {
@@ -113,22 +112,22 @@ func (o *OpenStack) Secret() map[string][]byte {
 	}
 }
 
-// Break says what becomes of a request of the compute service from now on; nil, or an answer of nil: nothing special.
-// number counts the requests from 1 on. It is called for one request at a time, and must not call methods.
+// Break sets the function that decides on failures of the compute service's requests, or nil for none. The request proceeds normally if
+// the function returns nil. number counts the requests from 1. Calls are serialized, and must not use methods of o.
 func (o *OpenStack) Break(fault func(number int, method, path string) *Fault) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.fault = fault
 }
 
-// Put puts a server group there, as somebody else would, and returns its ID.
+// Put adds a server group on behalf of another user, and returns its ID.
 func (o *OpenStack) Put(name, policy string, members ...string) string {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.put(name, policy, members...).ID
 }
 
-// PutAs puts a server group with a given ID there, as somebody else would.
+// PutAs adds a server group with this ID on behalf of another user.
 func (o *OpenStack) PutAs(id, name, policy string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -142,7 +141,7 @@ func (o *OpenStack) put(name, policy string, members ...string) *Group {
 	return g
 }
 
-// Boot puts a server with metadata there, and returns its ID.
+// Boot adds a server with this metadata, and returns its ID.
 func (o *OpenStack) Boot(metadata map[string]string) string {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -152,7 +151,7 @@ func (o *OpenStack) Boot(metadata map[string]string) string {
 	return id
 }
 
-// Join puts a server into a group.
+// Join adds a server to a group.
 func (o *OpenStack) Join(group, server string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -161,7 +160,7 @@ func (o *OpenStack) Join(group, server string) {
 	}
 }
 
-// Kill removes a server, from its group as well.
+// Kill removes a server, also from its group.
 func (o *OpenStack) Kill(server string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -171,14 +170,14 @@ func (o *OpenStack) Kill(server string) {
 	}
 }
 
-// Remove removes a server group, as somebody else would.
+// Remove removes a server group on behalf of another user.
 func (o *OpenStack) Remove(id string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.groups = slices.DeleteFunc(o.groups, func(g *Group) bool { return g.ID == id })
 }
 
-// Groups returns the server groups that there are, in the order in which they came.
+// Groups returns the server groups in the order of their creation.
 func (o *OpenStack) Groups() []Group {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -189,7 +188,7 @@ func (o *OpenStack) Groups() []Group {
 	return groups
 }
 
-// Requests returns what the compute service was asked for since it was last called: method and path each.
+// Requests returns the method and path of each request to the compute service since its last call.
 func (o *OpenStack) Requests() []string {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -205,13 +204,13 @@ func (o *OpenStack) find(id string) *Group {
 	return nil
 }
 
-// answer is the status and the body of an answer; a nil body is none.
+// answer is a response. A nil body stands for no body.
 type answer struct {
 	status int
 	body   any
 }
 
-// fault returns an answer in the format of the compute service's errors.
+// fault returns a response in the format of the compute service's errors.
 func fault(status int, name, message string) answer {
 	return answer{status, map[string]any{name: map[string]any{"code": status, "message": message}}}
 }
@@ -224,7 +223,7 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 }
 
-// login is the identity service.
+// login handles requests to the identity service.
 func (o *OpenStack) login(w http.ResponseWriter, r *http.Request) {
 	type named struct {
 		Name string
@@ -279,7 +278,7 @@ func (o *OpenStack) login(w http.ResponseWriter, r *http.Request) {
 	}}}.write(w)
 }
 
-// compute returns a handler of the compute service: with token, microversion and fault.
+// compute returns a handler of the compute service that checks the token and microversion, and applies faults.
 func (o *OpenStack) compute(handle func(r *http.Request, minor int) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o.mutex.Lock()
@@ -315,7 +314,7 @@ func (f *Fault) become(w http.ResponseWriter, do func()) {
 	if f.Done {
 		do()
 	}
-	if f.Status == 0 { // a client may repeat a request by itself if there is no answer at all
+	if f.Status == 0 { // without any response a client may retry by itself
 		w.Header().Set("Content-Length", "1000")
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = w.Write([]byte("{"))

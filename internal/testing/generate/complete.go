@@ -13,8 +13,8 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// Complete returns a CloudProfile for OpenStack whose JSON has about the given size in bytes, and of which nothing is to be said: each
-// version has 16 flavors, as those of [Local], and each flavor an image in each of the 6 regions. The same size gives the same profile.
+// Complete returns a CloudProfile for OpenStack whose JSON has about this size in bytes, and about which there are no findings. Each
+// version has 16 flavors, as in [Local], and each flavor has an image in each of 6 regions. The result depends only on the size.
 func Complete(size int) *v1beta1.CloudProfile {
 	profile := withoutVersions("openstack")
 	r := rand.New(rand.NewPCG(uint64(size), 35))

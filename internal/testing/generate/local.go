@@ -16,9 +16,9 @@ import (
 	"github.com/capkit/capkit/pkg/local"
 )
 
-// Local returns a CloudProfile for Gardener's provider local whose JSON has about the given size in bytes. Each version
-// has 16 flavors: every combination of two values of four capabilities. Images are known by UUIDs, as in many clouds. The
-// profile is sound, also for Gardener's own validation, and the same size gives the same profile.
+// Local returns a CloudProfile for Gardener's provider local whose JSON has about this size in bytes. Each version has 16 flavors: every
+// combination of two values of four capabilities. Image IDs are UUIDs, as in many clouds. The profile has no errors, not even in
+// Gardener's own validation. The result depends only on the size.
 func Local(size int) *v1beta1.CloudProfile {
 	profile := withoutVersions("local")
 	profile.Spec.Regions = []v1beta1.Region{{Name: "local"}}
@@ -45,7 +45,7 @@ func Local(size int) *v1beta1.CloudProfile {
 	return profile
 }
 
-// withoutVersions returns a CloudProfile with vocabulary, machine types and images, which have no versions yet.
+// withoutVersions returns a CloudProfile with a vocabulary, machine types, and images without versions.
 func withoutVersions(cloud string) *v1beta1.CloudProfile {
 	profile := &v1beta1.CloudProfile{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
@@ -63,10 +63,10 @@ func withoutVersions(cloud string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// versionName returns the name of the ith version, of all images together.
+// versionName returns the name of the i-th version, counted over all images.
 func versionName(i int) string { return fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4) }
 
-// fullVersion returns the ith version of core, with a flavor for each combination.
+// fullVersion returns the i-th version in core, with a flavor for each combination.
 func fullVersion(i int) v1beta1.MachineImageVersion {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: versionName(i)}}
 	version.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}

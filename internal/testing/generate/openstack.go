@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package generate makes CloudProfiles of any size that look like those of a real landscape, for tests and benchmarks.
+// Package generate creates CloudProfiles of any size that resemble those of a real landscape, for tests and benchmarks.
 package generate
 
 import (
@@ -29,12 +29,12 @@ var (
 	regions = []string{"eu-de-1", "eu-de-2", "eu-nl-1", "na-us-1", "na-us-2", "ap-jp-1"}
 )
 
-// machineTypes is how many there are.
+// machineTypes is the number of machine types.
 const machineTypes = 48
 
-// OpenStack returns the spec of a CloudProfile for OpenStack whose provider config, JSON without white space, has about
-// the given size in bytes. All versions are in the new format: four to twelve flavors, each with an image ID for three
-// to six regions. The profile is sound, and the same size gives the same profile.
+// OpenStack returns the spec of a CloudProfile for OpenStack whose provider config has about this size in bytes, as compact JSON. All
+// versions have flavors: four to twelve, each with an image ID for three to six regions. The profile has no errors. The result depends
+// only on the size.
 func OpenStack(size int) *v1beta1.CloudProfileSpec {
 	r := rand.New(rand.NewPCG(uint64(size), 33))
 	config := openstackConfig()
@@ -68,14 +68,14 @@ func openstackConfig() *v1alpha1.CloudProfileConfig {
 	}
 }
 
-// version makes the flavors of one version, for core and for the provider config.
+// version creates the flavors of one version in core and in the provider config.
 func version(r *rand.Rand, name string) (v1beta1.MachineImageVersion, v1alpha1.MachineImageVersion) {
 	core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: name}}
 	provider := v1alpha1.MachineImageVersion{Version: name}
 	seen := map[string]bool{}
 	for n := 4 + r.IntN(9); len(core.CapabilityFlavors) < n; {
 		c := declare(r)
-		id := fmt.Sprint(c) // values come in the vocabulary's order, and never all of them
+		id := fmt.Sprint(c) // values are in the vocabulary's order, and never all of them
 		if seen[id] {
 			continue
 		}
@@ -90,7 +90,7 @@ func version(r *rand.Rand, name string) (v1beta1.MachineImageVersion, v1alpha1.M
 	return core, provider
 }
 
-// declare declares one architecture and, of each other capability, some values or none.
+// declare declares one architecture, and some or no values of each other capability.
 func declare(r *rand.Rand) v1beta1.Capabilities {
 	c := v1beta1.Capabilities{}
 	for i, def := range vocabulary {
@@ -123,7 +123,7 @@ func uuid(r *rand.Rand) string {
 func marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // there is nothing in the types that JSON could not write
+		panic(err) // all types can be encoded
 	}
 	return raw
 }

@@ -2,16 +2,16 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package given is what the tests of the packages that decide start from: pkg/provider, profile, resolve, update, render and check.
+// Package given has test data for the packages that make decisions: pkg/provider, profile, resolve, update, render and check.
 //
 //   - cloud.go: providers without a cloud, and a WorkerConfig with two settings
 //   - read.go: specs and profiles from files and from cases of package cases
-//   - pool.go: worker pools that ask for something, and [Answer], which asks a profile about one in both ways
-//   - findings.go: findings as lines of text, and what holds for each of them
-//   - draw.go: profiles and worker pools, drawn; [DrawSpec] draws broken ones too
+//   - pool.go: worker pools with requests, and [Answer], which resolves one in both ways
+//   - findings.go: findings as lines of text, and checks that apply to all findings
+//   - draw.go: random profiles and worker pools; [DrawSpec] also draws invalid profiles
 //
-// It imports nothing of pkg/check, so that the tests below it run while pkg/check does not compile. Package worlds draws sound profiles of
-// OpenStack with Shoots instead.
+// It does not import pkg/check, so that the tests of lower packages run even if pkg/check does not compile. Package worlds draws valid
+// OpenStack profiles with Shoots instead.
 package given
 
 import (
@@ -31,28 +31,27 @@ import (
 	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
-// ImagesOnly is the provider for OpenStack without its own rules, for tests that are about images: their profiles and
-// Shoots have nothing else.
+// ImagesOnly is the provider for OpenStack without its own rules, for tests about images, whose profiles and Shoots contain nothing else.
 type ImagesOnly struct{ openstack.Provider }
 
-// Decode decodes a config without its rules.
+// Decode decodes a config without OpenStack's own rules.
 func (p ImagesOnly) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	config, report := p.Provider.Decode(raw, at)
 	config.Validator = nil
 	return config, report
 }
 
-// Deciding is [ImagesOnly] with policies of its own.
+// Deciding is [ImagesOnly] with policies.
 type Deciding struct {
 	ImagesOnly
 	Chosen policy.Policies
 }
 
-// Policies returns those.
+// Policies returns d.Chosen.
 func (d Deciding) Policies() policy.Policies { return d.Chosen }
 
-// Cloud is a provider of type "given" whose images are already there: it reads no config, and hands out the very memory that it has.
-// The zero Cloud has no images and no worker settings.
+// Cloud is a provider of type "given" with fixed images: it decodes no config, and returns its own memory. The zero Cloud has no images
+// and no worker settings.
 type Cloud struct {
 	Images   []imageselector.Image[string]
 	Settings provider.Workers
@@ -75,7 +74,7 @@ func (Cloud) ValidateReference(string, *field.Path) field.ErrorList { return nil
 // Workers returns the worker settings of the Cloud.
 func (c Cloud) Workers() provider.Workers { return c.Settings }
 
-// Linux has linux@1, in the flavors given. The references are their numbers. [CoreSpec] is the CloudProfile for it.
+// Linux returns a Cloud with linux@1 in these flavors. The references are the flavors' numbers. [CoreSpec] returns its CloudProfile.
 func Linux(flavors ...v1beta1.Capabilities) Cloud {
 	image := field.NewPath("spec", "providerConfig", "machineImages").Index(0)
 	version := imageselector.Version[string]{Version: "1", Path: image.Child("versions").Index(0)}
@@ -89,7 +88,7 @@ func Linux(flavors ...v1beta1.Capabilities) Cloud {
 	return Cloud{Images: []imageselector.Image[string]{{Name: "linux", Path: image, Versions: versions}}}
 }
 
-// CoreSpec is a CloudProfile with linux@1 in the flavors given, and without machine types.
+// CoreSpec returns a CloudProfile with linux@1 in these flavors, and without machine types.
 func CoreSpec(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) *v1beta1.CloudProfileSpec {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
 	for _, c := range flavors {
@@ -101,7 +100,7 @@ func CoreSpec(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilitie
 	}
 }
 
-// WorkerConfig is that of a provider with two settings.
+// WorkerConfig is the WorkerConfig of a provider with two settings.
 type WorkerConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -115,13 +114,13 @@ func WorkersWith(definitions []capability.Definition, requests []provider.Reques
 	return provider.WorkersOf(provider.WorkerConfig[WorkerConfig]{Kind: WorkerKind, Capabilities: definitions, Requests: requests})
 }
 
-// With returns the Cloud with the worker settings that [WorkersWith] returns.
+// With returns the Cloud with the worker settings of [WorkersWith].
 func (c Cloud) With(definitions []capability.Definition, requests []provider.Request[WorkerConfig]) Cloud {
 	c.Settings = WorkersWith(definitions, requests)
 	return c
 }
 
-// What [WorkersWith] takes.
+// Arguments for [WorkersWith].
 var (
 	// WorkerKind is the kind of a WorkerConfig.
 	WorkerKind = schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"}
@@ -130,7 +129,7 @@ var (
 		{Name: "given-trusted", Values: []string{"on", "off"}, Undeclared: "off"},
 		{Name: "given-disk", Values: []string{"fast", "slow"}},
 	}
-	// Requests ask for a value of given-trusted, and for one or any of given-disk.
+	// Requests request a value of given-trusted, and one or any value of given-disk.
 	Requests = []provider.Request[WorkerConfig]{
 		{
 			Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},

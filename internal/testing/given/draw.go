@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// DrawDefinitions draws a vocabulary of one architecture, and up to two capabilities c0 and c1 with values of x, y and z.
+// DrawDefinitions draws a vocabulary of one architecture, and up to two capabilities c0 and c1 with values among x, y and z.
 func DrawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
 	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
@@ -30,7 +30,7 @@ func DrawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// DrawFlavors draws few enough kinds of flavors that the two sides often agree, and that one often has one twice.
+// DrawFlavors draws from so few flavors that both sides often agree, and one side often has duplicates.
 func DrawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) []v1beta1.Capabilities {
 	flavors := make([]v1beta1.Capabilities, rapid.IntRange(1, 5).Draw(t, side))
 	for i := range flavors {
@@ -44,15 +44,15 @@ func DrawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) [
 	return flavors
 }
 
-// Declarable is the vocabulary of profiles that DrawProfile draws, if all of it is registered. Only architecture always is.
+// Declarable is the complete vocabulary of the profiles from DrawProfile. Only architecture is always registered.
 var Declarable = []v1beta1.CapabilityDefinition{
 	{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "given-trusted", Values: []string{"on", "off"}},
 	{Name: "given-disk", Values: []string{"fast", "slow"}}, {Name: capability.BootType, Values: []string{"standard", "secure"}},
 	{Name: capability.UpdateType, Values: []string{"rolling", "in-place"}},
 }
 
-// DrawProfile draws a profile that core and its provider agree on. Worker capabilities of the provider are registered
-// or not, reserved ones are sometimes registered.
+// DrawProfile draws a profile on which core and the provider agree. It may register the provider's worker capabilities and, less often,
+// reserved ones.
 func DrawProfile(t *rapid.T) (Cloud, *v1beta1.CloudProfileSpec) {
 	s := &v1beta1.CloudProfileSpec{Regions: []v1beta1.Region{{Name: "eu"}, {Name: "us"}}, MachineCapabilities: slices.Clone(Declarable[:1])}
 	for _, def := range Declarable[1:] {
@@ -79,7 +79,7 @@ func DrawProfile(t *rapid.T) (Cloud, *v1beta1.CloudProfileSpec) {
 	return cloud, s
 }
 
-// drawVersion draws the different flavors of a version, on which both sides agree.
+// drawVersion draws the distinct flavors of a version on which both sides agree.
 func drawVersion(
 	t *rapid.T, registered []v1beta1.CapabilityDefinition, name string, at *field.Path,
 ) (v1beta1.MachineImageVersion, imageselector.Version[string]) {
@@ -131,7 +131,7 @@ func DrawOrder(t *rapid.T) capability.Order {
 	return rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
 }
 
-// DrawPool draws a worker pool that may ask for something of a profile that DrawProfile draws, or for what that does not have.
+// DrawPool draws a worker pool for a profile from DrawProfile, which may have requests, and may name things that the profile lacks.
 func DrawPool(t *rapid.T) provider.Pool {
 	pool := provider.Pool{
 		Name:        "w",
@@ -151,7 +151,7 @@ func DrawPool(t *rapid.T) provider.Pool {
 	return pool
 }
 
-// DrawSpec draws a whole profile for the local provider with a bit of everything that can be wrong in it.
+// DrawSpec draws a profile for the local provider with a mixture of all kinds of mistakes.
 func DrawSpec(t *rapid.T) *v1beta1.CloudProfileSpec {
 	var defs []v1beta1.CapabilityDefinition
 	if rapid.IntRange(0, 4).Draw(t, "legacy") > 0 {

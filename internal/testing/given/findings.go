@@ -26,7 +26,7 @@ func Plainly(list finding.List) []string {
 	return lines
 }
 
-// Brief renders findings as Plainly does. It shortens the paths of the one image.
+// Brief renders findings like Plainly, with short paths for the first image.
 func Brief(list finding.List) []string {
 	lines := Plainly(list)
 	for i, line := range lines {
@@ -44,13 +44,13 @@ func Explained(list finding.List) string {
 	return cases.Fold(lines...)
 }
 
-// Catalogue has the names of rules.
+// Catalogue is a set of rule names.
 type Catalogue map[string]bool
 
-// Rules are those of a compiled profile and of answers for worker pools.
+// Rules are the rules of compiled profiles and of answers for worker pools.
 var Rules = CatalogueOf(providerconfig.Rules(), profile.Rules(), resolve.Rules(), openstack.Provider{}.Rules())
 
-// CatalogueOf returns the catalogue of rules.
+// CatalogueOf returns the names of rules.
 func CatalogueOf(rules ...[]finding.Rule) Catalogue {
 	names := Catalogue{}
 	for _, rule := range slices.Concat(rules...) {
@@ -59,7 +59,7 @@ func CatalogueOf(rules ...[]finding.Rule) Catalogue {
 	return names
 }
 
-// Check checks that findings have rules of the catalogue, are sorted, and are for a reader.
+// Check checks that findings have rules in the catalogue, are sorted, and have proper messages.
 func (c Catalogue) Check(t Fatal, list finding.List) {
 	for i, err := range list {
 		if !c[err.Origin] {

@@ -12,12 +12,12 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
-// Library is for tests of updates in which Gardener maintains nothing: it knows which machine types core takes, and panics when it is
-// asked for anything else. Tests with maintenance are in module test, and have that of package gardenerlib.
+// Library is for tests of updates without maintenance by Gardener: it decides which machine types core accepts, and panics on any other
+// call. Tests with maintenance are in module test, and use package gardenerlib.
 type Library struct{ gardenerrules.Library }
 
-// SupportsCapabilities reports whether some flavor has a value in common with the machine type for each capability of the vocabulary.
-// What does not list a capability has all its values.
+// SupportsCapabilities reports whether a flavor shares a value with the machine type for each capability in the vocabulary. An undeclared
+// capability has all its values. A version without core flavors supports every machine type.
 func (Library) SupportsCapabilities(
 	machine v1beta1.Capabilities, version *v1beta1.MachineImageVersion, vocabulary []v1beta1.CapabilityDefinition,
 ) bool {

@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Asking returns a pool in europe on NAME@VERSION. The wishes may contain what [Ask] knows, the regions asia and africa, and
-// the architecture amd64.
+// Asking returns a pool in europe on NAME@VERSION. wishes may contain the words of [Ask], regions asia and africa, and architecture
+// amd64.
 func Asking(machine, image, wishes string) provider.Pool {
 	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
 	pool.Image, pool.Version, _ = strings.Cut(image, "@")
@@ -37,7 +37,7 @@ func Asking(machine, image, wishes string) provider.Pool {
 	return pool
 }
 
-// Ask makes a pool ask for features that the wishes contain: secure, inPlace, gpu and trusted, which is of OpenStack.
+// Ask adds the requests in wishes to a pool: secure, inPlace, gpu and trusted, which is OpenStack's trusted launch.
 func Ask(pool *provider.Pool, wishes string) {
 	if strings.Contains(wishes, "secure") {
 		pool.Worker.SecureBoot = true
@@ -53,7 +53,7 @@ func Ask(pool *provider.Pool, wishes string) {
 	}
 }
 
-// Answer asks for the image of a pool, in both ways. The answers have to agree, and what is suggested has to work.
+// Answer resolves the image of a pool in both ways. It fails unless the answers agree and the suggestions work.
 func Answer[R any](t Fatal, p *profile.Profile[R], pool provider.Pool) resolve.Resolution[R] {
 	r, explained := resolve.Pool(p, pool), resolve.Explain(p, pool)
 	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen &&

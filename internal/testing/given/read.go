@@ -22,10 +22,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Fatal is what a test of go test has in common with one of rapid.
+// Fatal is the common interface of tests in packages testing and rapid.
 type Fatal interface{ Fatalf(string, ...any) }
 
-// Decoded reads YAML, and fails the test for fields that the type does not have.
+// Decoded decodes YAML, and fails the test if it has unknown fields.
 func Decoded[T any](t testing.TB, text string) *T {
 	t.Helper()
 	into := new(T)
@@ -35,7 +35,7 @@ func Decoded[T any](t testing.TB, text string) *T {
 	return into
 }
 
-// File reads a file as Decoded does: the spec of a CloudProfile, for example.
+// File decodes a file like Decoded, such as the spec of a CloudProfile.
 func File[T any](t testing.TB, path string) *T {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -45,14 +45,14 @@ func File[T any](t testing.TB, path string) *T {
 	return Decoded[T](t, string(content))
 }
 
-// Profile compiles the spec in a file for [ImagesOnly]. It may have errors, see [profile.Profile.Faults].
+// Profile compiles the spec in a file for [ImagesOnly]. The spec may have errors, see [profile.Profile.Faults].
 func Profile(t testing.TB, path string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	p, _ := profile.Compile(ImagesOnly{}, File[v1beta1.CloudProfileSpec](t, path), field.NewPath("spec"))
 	return p
 }
 
-// Sound compiles a spec that has to be without errors.
+// Sound compiles a spec, and fails the test if it has errors.
 func Sound[R any](t Fatal, cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) *profile.Profile[R] {
 	p, report := profile.Compile(cloud, spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
@@ -68,7 +68,7 @@ func SpecOf(c *cases.Case, name string) *v1beta1.CloudProfileSpec {
 	return spec
 }
 
-// ParentOf decodes the spec of the CloudProfile that stands above the profile of a case: the file "parent" tells which.
+// ParentOf decodes the spec of the CloudProfile that is the parent of a case's profile. The file "parent" has its name.
 func ParentOf(c *cases.Case) *v1beta1.CloudProfileSpec {
 	return SpecOf(c, strings.TrimSpace(c.Text("parent")))
 }
@@ -80,7 +80,7 @@ func NamespacedOf(c *cases.Case) *v1beta1.NamespacedCloudProfile {
 	return object
 }
 
-// Seeds reads the YAML files of an archive, as JSON.
+// Seeds returns the YAML files of an archive as JSON.
 func Seeds(t testing.TB, archive string) (all [][]byte) {
 	t.Helper()
 	content, err := txtar.ParseFile(archive)
@@ -98,13 +98,13 @@ func Seeds(t testing.TB, archive string) (all [][]byte) {
 }
 
 type (
-	// Object is an object of JSON.
+	// Object is a JSON object.
 	Object = map[string]any
-	// List is a list of JSON.
+	// List is a JSON list.
 	List = []any
 )
 
-// Raw writes a value as JSON.
+// Raw encodes a value as JSON.
 func Raw(t Fatal, value any) *runtime.RawExtension {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// Regional returns a profile with machine types, in which pools of gl@2.0.0 need net: fast in europe, and net: slow in asia.
+// Regional returns a profile with machine types in which pools on gl@2.0.0 need net: fast in europe, and net: slow in asia.
 func Regional(t testing.TB, types string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	return Sound(t, ImagesOnly{}, Decoded[v1beta1.CloudProfileSpec](t, `
@@ -56,6 +56,6 @@ const (
 	Either = "{name: any, capabilities: {architecture: [amd64], net: [fast, slow]}}"
 	Fast   = "{name: any, capabilities: {architecture: [amd64], net: [fast]}}"
 	Slow   = "{name: any, capabilities: {architecture: [amd64], net: [slow]}}"
-	// AlsoSlow is written in another way.
+	// AlsoSlow is a different spelling of Slow.
 	AlsoSlow = "{name: any, capabilities: {net: [slow]}}"
 )

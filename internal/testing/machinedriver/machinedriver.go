@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machinedriver says what the machine controller for OpenStack, machine-controller-manager-provider-openstack, takes for the
-// providerSpec of a machine class: the tests hold each class that they make against it, since a class that it cannot read makes and
-// deletes no machine. [Check] goes by a table of its own, and knows the releases of which the controller knows what differs.
+// Package machinedriver checks the providerSpec of machine classes like the machine controller for OpenStack,
+// machine-controller-manager-provider-openstack. Tests check each class that they create, because the controller neither creates nor
+// deletes machines of a class that it cannot read. [Check] uses its own table, with the differences between the controller's releases.
 package machinedriver
 
 import (
@@ -19,15 +19,15 @@ import (
 // Release is a release of the machine controller.
 type Release int
 
-// The releases, in their order.
+// The releases in order.
 const (
-	// V0241 came with provider-openstack up to v1.52. Machine classes of today's controllers are refused by it.
+	// V0241 is the release in provider-openstack up to v1.52. It refuses the machine classes of current controllers.
 	V0241 Release = iota
-	// V0271 came with provider-openstack v1.57.
+	// V0271 is the release in provider-openstack v1.57.
 	V0271
 )
 
-// These are kinds of values in JSON.
+// Kinds of JSON values.
 const (
 	text    = "a text"
 	number  = "a whole number that is not negative"
@@ -37,7 +37,7 @@ const (
 	objects = "a list of objects"
 )
 
-// field is one that the machine controller knows. It reads strictly, so that others are errors.
+// field is a field that the machine controller knows. Its decoding is strict, so unknown fields are errors.
 type field struct {
 	kind     string
 	required bool
@@ -65,7 +65,7 @@ var fields = map[string]field{
 	"serverGroupID":    {kind: text},
 }
 
-// choices are fields of which one at least has to be there. In those that are exclusive there must not be two.
+// choices are sets of fields of which at least one is required. Exclusive ones allow only one.
 var choices = []struct {
 	of        []string
 	exclusive bool
@@ -75,10 +75,10 @@ var choices = []struct {
 	{of: []string{"podNetworkCidr", "podNetworkCIDRs"}},
 }
 
-// tagPrefixes are beginnings of tags, one of each of which has to be there: the servers of a shoot are found by them.
+// tagPrefixes are the required prefixes of tags, by which the servers of a shoot are found.
 var tagPrefixes = []string{"kubernetes.io-cluster-", "kubernetes.io-role-"}
 
-// Check returns what a release would refuse in a providerSpec, nil if it takes it. It names every fault.
+// Check returns all reasons why a release would refuse a providerSpec, or nil if it accepts it.
 func Check(release Release, providerSpec []byte) error {
 	var config struct {
 		APIVersion string                     `json:"apiVersion"`
@@ -96,7 +96,7 @@ func Check(release Release, providerSpec []byte) error {
 		wrong("is %s of %s", config.Kind, config.APIVersion)
 	}
 	var top map[string]json.RawMessage
-	_ = json.Unmarshal(providerSpec, &top) // as before
+	_ = json.Unmarshal(providerSpec, &top) // it was decoded before
 	for _, name := range slices.Sorted(maps.Keys(top)) {
 		if !slices.Contains([]string{"apiVersion", "kind", "spec"}, name) {
 			wrong("has an unknown field %s", name)
@@ -105,7 +105,7 @@ func Check(release Release, providerSpec []byte) error {
 	return errors.Join(errs...)
 }
 
-// checkFields reports fields that a release does not know, and values of another kind.
+// checkFields reports fields that are unknown to a release, and values of a wrong kind.
 func checkFields(release Release, spec map[string]json.RawMessage, wrong func(format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		switch f, known := fields[name]; {
@@ -117,7 +117,7 @@ func checkFields(release Release, spec map[string]json.RawMessage, wrong func(fo
 	}
 }
 
-// checkNeeds reports what is missing, and what must not be there together.
+// checkNeeds reports missing fields and forbidden combinations.
 func checkNeeds(spec map[string]json.RawMessage, wrong func(format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if fields[name].required && !says(spec[name]) {
@@ -140,7 +140,7 @@ func checkNeeds(spec map[string]json.RawMessage, wrong func(format string, args 
 	}
 }
 
-// takes reports whether a value is of the kind of a field. Null is of each.
+// takes reports whether a value is of the field's kind. Null is of every kind.
 func (f field) takes(value json.RawMessage) bool {
 	var n uint32
 	into := map[string]any{
@@ -149,7 +149,7 @@ func (f field) takes(value json.RawMessage) bool {
 	return json.Unmarshal(value, into[f.kind]) == nil
 }
 
-// says reports whether a value is there and not empty.
+// says reports whether a value is present and not empty.
 func says(value json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", `""`, "[]", "{}"}, string(value))
 }

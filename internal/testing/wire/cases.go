@@ -18,8 +18,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Regional runs testdata/images.txtar for a provider whose references are regional: what is read of a config, the flavors one to
-// a line, with the path and the reference of each region; then what is reported.
+// Regional runs testdata/images.txtar for a provider with regional references. A result lists the decoded flavors, one per line with the
+// path and reference of each region, and then the findings.
 func Regional[R any](t *testing.T, cloud provider.Provider[R], text func(R) string) {
 	t.Helper()
 	cases.Run(t, "testdata/images.txtar", func(c *cases.Case) string {
@@ -42,7 +42,7 @@ func Regional[R any](t *testing.T, cloud provider.Provider[R], text func(R) stri
 	})
 }
 
-// Profiles runs testdata/profiles.txtar: bad profiles, each with all that is wrong with it.
+// Profiles runs testdata/profiles.txtar: invalid profiles with all their findings.
 func Profiles[R any](t *testing.T, cloud provider.Provider[R]) {
 	t.Helper()
 	cases.Run(t, "testdata/profiles.txtar", func(c *cases.Case) string {
@@ -57,7 +57,7 @@ func Profiles[R any](t *testing.T, cloud provider.Provider[R]) {
 	})
 }
 
-// Workers runs testdata/workers.txtar: what a worker pool with a config asks for, and what is reported about it.
+// Workers runs testdata/workers.txtar: the requests of a worker pool with a config, and the findings about it.
 func Workers(t *testing.T, workers provider.Workers) {
 	t.Helper()
 	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {

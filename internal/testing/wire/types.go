@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire tests wire types: the types of a cloud by themselves, with [Types], and all of them against those of their
-// extensions. The fields of the latter are listed in testdata/upstream.txt beside the types: a line for each, with the path from
-// the kind on and the type, below the name of the extension and the version that the list was made from. Lines with a + are
-// fields that only the types here have.
+// Package wire tests wire types: the types of a cloud by themselves, with [Types], and all of them against the types of their extensions.
+// The fields of the latter are listed in testdata/upstream.txt beside the types. It names the extension and the version that it was made
+// from, followed by a line for each field, with its path from the kind and its type. Lines with a + are fields that only the types here
+// have.
 //
-// [Regional], [Profiles] and [Workers] run the cases of a provider, from testdata of the package whose test calls them.
+// [Regional], [Profiles] and [Workers] run a provider's cases in the testdata of the calling package.
 package wire
 
 import (
@@ -33,9 +33,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Types tests the wire types of a version, which install registers, with the manifests in testdata of the package whose test
-// calls it. Of each kind there is complete-<kind>.yaml, in lower case, in which every field is set. Each manifest is decoded
-// strictly, without defaults, and says the same when it is encoded again; arbitrary objects survive that, too.
+// Types tests the wire types of a version, which install registers, with the manifests in the testdata of the calling package. Each kind
+// has a complete-<kind>.yaml, in lower case, in which every field is set. Each manifest must survive a round trip through strict decoding
+// without defaults. Random objects must survive one, too.
 func Types(t *testing.T, version metav1.GroupVersion, install func(*runtime.Scheme) error) {
 	scheme := runtime.NewScheme()
 	if err := install(scheme); err != nil {
@@ -79,7 +79,7 @@ func Types(t *testing.T, version metav1.GroupVersion, install func(*runtime.Sche
 	}
 }
 
-// survives decodes a manifest and returns the object, which says the same when it is encoded again, or is unstructured.
+// survives decodes a manifest and returns the object, which must survive encoding as JSON and as unstructured content.
 func survives(t *testing.T, file string, decoder runtime.Decoder) reflect.Value {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Clean(file))
@@ -111,7 +111,7 @@ func survives(t *testing.T, file string, decoder runtime.Decoder) reflect.Value 
 	return reflect.ValueOf(object)
 }
 
-// tree reads JSON or YAML into maps and lists, with durations in the spelling of Go.
+// tree decodes JSON or YAML into maps and lists, with durations in Go's format.
 func tree(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var root map[string]any
@@ -128,7 +128,7 @@ func tree(t *testing.T, text []byte) map[string]any {
 	return root
 }
 
-// setsEveryField reports the fields without a value: complete manifests would prove little if a new one were missing there.
+// setsEveryField reports fields without a value. A complete manifest must not lack new fields.
 func setsEveryField(t *testing.T, object reflect.Value) {
 	t.Helper()
 	set := map[string]bool{}
@@ -140,7 +140,7 @@ func setsEveryField(t *testing.T, object reflect.Value) {
 	}
 }
 
-// record notes for every field of every struct in v whether any of its occurrences has a value.
+// record records whether each field of every struct in v has a value in at least one occurrence.
 func record(v reflect.Value, set map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -160,6 +160,6 @@ func record(v reflect.Value, set map[string]bool) {
 			set[name] = set[name] || !v.Field(i).IsZero()
 			record(v.Field(i), set)
 		}
-	default: // scalars, and maps, whose values hold no fields
+	default: // scalars, and maps, whose values have no fields
 	}
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// Reserving is what a world says about the reserved capabilities that both texts of GEP-0054 have.
+// Reserving is a world's use of the reserved capabilities that are in both texts of GEP-0054.
 type Reserving struct {
-	// Registered are those that the vocabulary has, by the names of the second text.
+	// Registered are the capabilities in the vocabulary, by the names of the second text.
 	Registered []v1beta1.CapabilityDefinition
-	// FirstText says that the world calls them by the names of the first one.
+	// FirstText means that the world uses the names of the first text.
 	FirstText bool
 }
 
-// reserved are these capabilities, by the second text.
+// reserved returns these capabilities, by the names of the second text.
 func reserved() []capability.Definition {
 	return slices.DeleteFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == capability.GPUSupport })
 }
 
-// Reserve draws what flavors declare of reserved capabilities, which of these are registered, and by which names.
+// Reserve draws the reserved capabilities that flavors declare, which of them are registered, and under which names.
 func (w *World) Reserve(t *rapid.T) {
 	for _, name := range slices.Sorted(maps.Keys(w.Versions)) {
 		v := w.Versions[name]
@@ -49,7 +49,7 @@ func (w *World) Reserve(t *rapid.T) {
 	w.Register(t)
 }
 
-// Register draws which reserved capabilities are registered, and by which names.
+// Register draws which reserved capabilities are registered, and under which names.
 func (w *World) Register(t *rapid.T) {
 	w.Registered = nil
 	w.FirstText = rapid.IntRange(0, 2).Draw(t, "first text") == 0
@@ -60,7 +60,7 @@ func (w *World) Register(t *rapid.T) {
 	}
 }
 
-// vocabulary returns that of the world.
+// vocabulary returns the vocabulary of the world.
 func (r *Reserving) vocabulary() []v1beta1.CapabilityDefinition {
 	all := slices.Clone(Vocabulary)
 	for _, d := range r.Registered {
@@ -72,7 +72,7 @@ func (r *Reserving) vocabulary() []v1beta1.CapabilityDefinition {
 	return all
 }
 
-// written returns capabilities by the names that the world has for them.
+// written returns capabilities under the names that the world uses.
 func (r *Reserving) written(c v1beta1.Capabilities) v1beta1.Capabilities {
 	if !r.FirstText {
 		return c
@@ -90,7 +90,7 @@ func (r *Reserving) written(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return all
 }
 
-// flavors returns flavors as the provider config has them, and as core does: without what is not registered.
+// flavors returns flavors as in the provider config, and as in core, which omits unregistered capabilities.
 func (r *Reserving) flavors(all []v1alpha1.MachineImageFlavor) (mapped []v1alpha1.MachineImageFlavor, core []v1beta1.MachineImageFlavor) {
 	for _, f := range all {
 		carried := maps.Clone(f.Capabilities)

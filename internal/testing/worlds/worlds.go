@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worlds draws small profiles, updates of them, and Shoots that use them, for tests that compare answers on everything
-// that may happen: few names, so that they meet. Start reading at [Draw].
+// Package worlds draws small profiles, updates of them, and Shoots that use them, for tests that compare answers on everything that may
+// happen. It uses few names, so that they coincide often. Start reading at [Draw].
 package worlds
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// Image is the image whose versions all worlds have.
+// Image is the name of the only image in all worlds.
 const Image = "gl"
 
-// Trusting is a providerConfig of a worker pool that asks for something.
+// Trusting is the providerConfig of a worker pool that requests trusted launch.
 const Trusting = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","trustedLaunch":{"enabled":true}}`
 
-// Vocabulary is that of all worlds with capabilities.
+// Vocabulary is the vocabulary of all worlds with capabilities.
 var Vocabulary = []v1beta1.CapabilityDefinition{
 	{Name: "architecture", Values: []string{"amd64", "arm64"}},
 	{Name: "hypervisor", Values: []string{"virtualized", "baremetal"}},
 	{Name: "openstack-trustedLaunch", Values: []string{"enabled", "disabled"}},
 }
 
-// Names are those that something in a world may have.
+// Names are the possible names of machine types and versions.
 type Names struct{ Types, Versions []string }
 
 var (
-	// RegionNames are the regions for which there are images.
+	// RegionNames are the regions that have images.
 	RegionNames = []string{"europe", "asia"}
 	// OfProfile are the names in a CloudProfile.
 	OfProfile = Names{[]string{"type-0", "type-1", "type-2"}, []string{"1.0.0", "1.1.0", "1.2.0"}}
@@ -46,15 +46,15 @@ var (
 	OfChild = Names{[]string{"own-0", "own-1"}, []string{"1.1.5", "1.3.0"}}
 )
 
-// World is a profile as it is drawn.
+// World is a random profile.
 type World struct {
-	// Capabilities says that it has a vocabulary.
+	// Capabilities means that the profile has a vocabulary.
 	Capabilities bool
-	// Regions are those that the profile has, of those for which there are images.
+	// Regions are the regions of the profile, all or some of RegionNames.
 	Regions  []string
 	Types    map[string]v1beta1.Capabilities
 	Versions map[string]Version
-	// Names are those that its machine types and versions may have.
+	// Names are the possible names of its machine types and versions.
 	Names Names
 	Reserving
 }
@@ -65,7 +65,7 @@ type Version struct {
 	InPlace bool
 }
 
-// declare draws some capabilities: an architecture, and some of the others.
+// declare draws an architecture, and values of some other capabilities.
 func declare(t *rapid.T) v1beta1.Capabilities {
 	c := v1beta1.Capabilities{"architecture": {rapid.SampledFrom(Vocabulary[0].Values).Draw(t, "architecture")}}
 	for _, d := range Vocabulary[1:] {
@@ -76,7 +76,7 @@ func declare(t *rapid.T) v1beta1.Capabilities {
 	return c
 }
 
-// id draws an image ID, few of which there are.
+// id draws one of a few image IDs.
 func id(t *rapid.T) string { return fmt.Sprint("id-", rapid.IntRange(0, 30).Draw(t, "id")) }
 
 func drawVersion(t *rapid.T) Version {
@@ -98,7 +98,7 @@ func drawVersion(t *rapid.T) Version {
 	return v
 }
 
-// Full returns what a flavor supports, but for the worker capability.
+// Full returns the capabilities that a flavor supports, except the worker capability.
 func Full(declared v1beta1.Capabilities) v1beta1.Capabilities {
 	c := maps.Clone(declared)
 	if c["hypervisor"] == nil {
@@ -128,12 +128,12 @@ func draw(t *rapid.T, names Names, capabilities bool, regions []string) *World {
 	return w
 }
 
-// drawRegions draws the regions of a profile: all of them as a rule.
+// drawRegions draws the regions of a profile, which are usually all.
 func drawRegions(t *rapid.T) []string {
 	return rapid.SampledFrom([][]string{RegionNames, RegionNames, RegionNames[:1], RegionNames[1:]}).Draw(t, "regions")
 }
 
-// Changed draws another profile, which is not too different: of a CloudProfile, or of a NamespacedCloudProfile if that is what it is.
+// Changed draws an update of the profile with a few changes. A NamespacedCloudProfile remains one.
 func (w *World) Changed(t *rapid.T) *World {
 	is := &World{w.Capabilities, w.Regions, maps.Clone(w.Types), maps.Clone(w.Versions), w.Names, w.Reserving}
 	child := len(w.Names.Types) == len(OfChild.Types)
@@ -159,7 +159,8 @@ func (w *World) Changed(t *rapid.T) *World {
 	return is
 }
 
-// changed draws another version: with other flavors, or references, or with the flavors of two references exchanged.
+// changed draws a changed version: with other, fewer or more flavors, with another reference, or with the capabilities of two flavors
+// exchanged.
 func (v Version) changed(t *rapid.T) Version {
 	v.Flavors = slices.Clone(v.Flavors)
 	at := rapid.IntRange(0, 3).Draw(t, "flavor")
@@ -189,7 +190,7 @@ func (v Version) changed(t *rapid.T) Version {
 	return v
 }
 
-// Spec returns the CloudProfile, with lists in the given order, 1 or -1.
+// Spec returns the CloudProfile. Order is 1, or -1 to reverse its lists.
 func (w *World) Spec(order int) *v1beta1.CloudProfileSpec {
 	spec := &v1beta1.CloudProfileSpec{Type: "openstack"}
 	if w.Capabilities {
@@ -205,7 +206,7 @@ func (w *World) Spec(order int) *v1beta1.CloudProfileSpec {
 	return spec
 }
 
-// Child returns the NamespacedCloudProfile whose parent has a name.
+// Child returns the NamespacedCloudProfile with these names, and with a CloudProfile as its parent.
 func (w *World) Child(namespace, name, parent string) *v1beta1.NamespacedCloudProfile {
 	child := &v1beta1.NamespacedCloudProfile{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	child.Spec.Parent = v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent}
@@ -216,7 +217,7 @@ func (w *World) Child(namespace, name, parent string) *v1beta1.NamespacedCloudPr
 	return child
 }
 
-// images returns the image, of core and as it is mapped.
+// images returns the image in core and in the provider config.
 func (w *World) images(order int) ([]v1beta1.MachineImage, *runtime.RawExtension) {
 	strategy := v1beta1.UpdateStrategyMajor
 	core, mapped := v1beta1.MachineImage{Name: Image, UpdateStrategy: &strategy}, v1alpha1.MachineImages{Name: Image}
@@ -245,7 +246,7 @@ func (w *World) images(order int) ([]v1beta1.MachineImage, *runtime.RawExtension
 	return []v1beta1.MachineImage{core}, &runtime.RawExtension{Raw: raw}
 }
 
-// legacy returns the first flavor of each architecture, as it is written without capabilities.
+// legacy returns the first flavor of each architecture in the legacy format.
 func (v Version) legacy() (architectures []string, regions []v1alpha1.RegionIDMapping) {
 	for _, f := range v.Flavors {
 		architecture := f.Capabilities["architecture"][0]
@@ -278,7 +279,7 @@ func arrange[T any](order int, list []T) {
 	}
 }
 
-// Shoots draws up to count Shoots with some worker pools, of any of the names.
+// Shoots draws up to count Shoots with up to pools worker pools each, which use any of the names.
 func Shoots(t *rapid.T, count, pools int, of ...Names) []*v1beta1.Shoot {
 	var types, versions []string
 	for _, names := range of {

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command profile prints a CloudProfile for OpenStack that looks like one of a real landscape, as JSON: -size says how many
-// bytes its provider config has, about.
+// Command profile prints a realistic CloudProfile for OpenStack as JSON. The flag -size sets the approximate size of its provider config
+// in bytes.
 package main
 
 import (

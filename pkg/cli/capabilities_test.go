@@ -16,7 +16,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("status %d: %s", r.status, r.stderr)
 		}
 		golden(t, "capabilities."+format, r.stdout)
-		// Everything that a worker pool can be made to ask for by flags is listed.
+		// Every request that flags can add to a worker pool is listed.
 		reserved, _, _ := strings.Cut(r.stdout, "\nProvider ")
 		if strings.Contains(reserved, "nothing asks for it") {
 			t.Error(reserved)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What jobs of other systems read: findings beside lines of the repository, wherever in it the command runs.
+// Output for CI systems shows findings beside the repository's lines, whatever the working directory of the command.
 
 func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	profile := read(t, broken+"/provider-flavor-missing.yaml")
@@ -42,7 +42,7 @@ func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	}
 }
 
-// A Code Quality report has each fingerprint once, and nothing that is silenced.
+// A Code Quality report has unique fingerprints, and no silenced findings.
 func TestCodeQuality(t *testing.T) {
 	type issue struct {
 		Description string `json:"description"`

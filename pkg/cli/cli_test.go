@@ -26,14 +26,14 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// result is what a run of the command left behind.
+// result is the exit status and output of a run of the command.
 type result struct {
 	status         int
 	stdout, stderr string
 }
 
-// providers are those of the tests here; table are all of capkit's, for its examples. What the command answers for the former
-// does not change when a cloud is added.
+// providers are the providers in these tests; table has all of capkit's, for its examples. Adding a cloud does not change the answers for
+// the former.
 var (
 	providers = []cli.Provider{cli.For(openstack.With(gardenerlib.Library{})), cli.For(local.Provider{})}
 	table     = clouds.All()
@@ -45,14 +45,14 @@ func run(t *testing.T, stdin string, args ...string) result {
 	return runFor(providers, stdin, args...)
 }
 
-// runFor runs the command of some providers with the given standard input.
+// runFor runs the command of these providers with the given standard input.
 func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr, providers...)
 	return result{status, stdout.String(), stderr.String()}
 }
 
-// decoded returns what a run has printed as JSON.
+// decoded decodes the JSON output of a run.
 func decoded[T any](t *testing.T, r result) (value T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.stdout), &value); err != nil {
@@ -61,7 +61,7 @@ func decoded[T any](t *testing.T, r result) (value T) {
 	return value
 }
 
-// contains reports each of some texts that is not in another one.
+// contains reports the wanted texts that are missing in text.
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, part := range want {
@@ -71,13 +71,13 @@ func contains(t *testing.T, text string, want ...string) {
 	}
 }
 
-// lint returns the report of the lint command as its JSON has it.
+// lint returns the JSON report of the lint command.
 func lint(t *testing.T, stdin string, args ...string) report.Report {
 	t.Helper()
 	return lintFor(t, providers, stdin, args...)
 }
 
-// lintFor does so for some providers.
+// lintFor does the same as lint for other providers.
 func lintFor(t *testing.T, providers []cli.Provider, stdin string, args ...string) report.Report {
 	t.Helper()
 	r := runFor(providers, stdin, append([]string{"lint", "-o", "json", "--allow-empty"}, args...)...)
@@ -114,24 +114,25 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// cloudProfile has an error and a warning; its last line may be followed by more regions. shoot is a Shoot of it.
+// cloudProfile returns a profile with an error and a warning, whose last line may be followed by more regions. shoot returns a Shoot of
+// it.
 func cloudProfile(t testing.TB) string { return read(t, "testdata/manifests/cloudprofile.yaml") }
 func shoot(t testing.TB) string        { return read(t, "testdata/manifests/shoot.yaml") }
 
-// parent and child are clean together.
+// parent and child return manifests that are clean together.
 func parent(t testing.TB) string { return read(t, "testdata/manifests/parent.yaml") }
 func child(t testing.TB) string  { return read(t, "testdata/manifests/child.yaml") }
 
-// joined returns one text with some manifests.
+// joined joins manifests into one text.
 func joined(manifests ...string) string { return strings.Join(manifests, "---\n") }
 
-// The root of the repository, and this package's files, wherever the test is.
+// The root of the repository and the files of this package, independent of the working directory.
 var (
 	testdata, _ = filepath.Abs("testdata")
 	root        = filepath.Join(testdata, "../../..")
 )
 
-// patched returns a manifest with some changes: a merge patch or, if it is a list, a JSON patch.
+// patched returns a manifest after changes: a JSON patch if they are a list, otherwise a merge patch.
 func patched(t testing.TB, manifest, changes string) string {
 	t.Helper()
 	document, err := yaml.YAMLToJSON([]byte(manifest))
@@ -145,9 +146,8 @@ func patched(t testing.TB, manifest, changes string) string {
 	return string(text)
 }
 
-// manifest returns a manifest that a case names, with the change that the case makes to it: a file of the case, one
-// that its cases share, or one of testdata/manifests. A manifest that is changed is written out anew, any other one
-// as it stands. It is empty for a name that no manifest has.
+// manifest returns a manifest by the name that a case uses, after the case's change: its own file, a shared file, or a file of
+// testdata/manifests. A changed manifest is re-encoded, others keep their text. The result is nil for other names.
 func manifest(c *cases.Case, name string) []byte {
 	t := c.T()
 	t.Helper()
@@ -163,7 +163,7 @@ func manifest(c *cases.Case, name string) []byte {
 	return text
 }
 
-// manifests writes the manifests that a case names in its file "input", and returns their paths.
+// manifests writes the manifests in a case's file "input" to files, and returns their paths.
 func manifests(c *cases.Case) (paths []string) {
 	t, folder := c.T(), c.T().TempDir()
 	t.Helper()
@@ -174,9 +174,9 @@ func manifests(c *cases.Case) (paths []string) {
 	return paths
 }
 
-// commands runs the commands of a case with some providers: one on each line of its file "run", in a folder with the
-// manifests that they name. Its file "stdin" is standard input. In a command $name stands for a file of the case or
-// for a folder of the repository, and "" for nothing. The result is how each command ends, and what it says.
+// commands runs the commands of a case for some providers, one for each line of its file "run", in a folder with the manifests that they
+// name. Its file "stdin" is standard input. In a command, $name stands for the text of a case's file or a folder of the repository, and
+// "" for an empty text. The result is the exit status and output of each command.
 func commands(providers []cli.Provider) func(c *cases.Case) string {
 	return func(c *cases.Case) string {
 		t, stdin := c.T(), ""
@@ -196,7 +196,7 @@ func commands(providers []cli.Provider) func(c *cases.Case) string {
 			}))
 			for i, word := range args {
 				args[i] = strings.ReplaceAll(word, `""`, "")
-				name := word[strings.Index(word, "=")+1:] // of an option's value, or all of it
+				name := word[strings.Index(word, "=")+1:] // an option's value, or the whole word
 				if text := manifest(c, name); text != nil {
 					write(t, name, string(text))
 				}
@@ -208,7 +208,7 @@ func commands(providers []cli.Provider) func(c *cases.Case) string {
 	}
 }
 
-// places renders what lint finds in files: the file and the rule, the field, and the line of text that it points to.
+// places renders lint's findings in files: the file and rule, the field, and the line of text.
 func places(t *testing.T, paths ...string) string {
 	t.Helper()
 	var places []string
@@ -220,7 +220,7 @@ func places(t *testing.T, paths ...string) string {
 	return cases.Fold(places...)
 }
 
-// ended renders the status of a command and what it has said, without the folder of its files.
+// ended renders the exit status and output of a command, without the folder of its files.
 func ended(status int, said, folder string) string {
 	said = strings.TrimSuffix(strings.ReplaceAll(said, folder+"/", ""), "\n")
 	return fmt.Sprintf("status %d\n%s", status, cases.Fold(strings.Split(said, "\n")...))

@@ -26,10 +26,10 @@ import (
 
 var flavorQuestion = []string{"--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe"}
 
-// asking returns the arguments of a command with a question by flags.
+// asking returns the arguments of a command that ask about a flavor.
 func asking(args ...string) []string { return append(args, flavorQuestion...) }
 
-// variables are what $name stands for in a command of a table.
+// variables are the values of $name in the commands of tables.
 var variables = map[string]string{
 	"examples": examples,
 	"broken":   broken,
@@ -44,13 +44,13 @@ var variables = map[string]string{
 	"empty":    os.DevNull,
 }
 
-// profilesIn returns the files in a folder, not below it, that lint takes and that have profiles.
+// profilesIn returns the files with profiles directly in a folder that lint accepts.
 func profilesIn(folder string) []string {
 	files, _ := filepath.Glob(folder + "/*cloudprofile*.yaml")
 	return slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == "cloudprofile-guide.yaml" })
 }
 
-// Commands end with a status, and say why on standard error; nothing is on standard output if nothing was done.
+// Each command ends with a status and a reason on standard error. Standard output is empty if nothing was done.
 func TestExitStatus(t *testing.T) {
 	for _, tc := range []struct {
 		command string
@@ -313,7 +313,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// The program of a test does not say which Gardener is in it.
+// The program of a test does not contain the version of Gardener.
 func TestVersion(t *testing.T) {
 	line, platform := "capkit version dev\n", runtime.GOOS+"/"+runtime.GOARCH
 	for args, want := range map[string]string{
@@ -344,7 +344,7 @@ func TestKubectlPlugin(t *testing.T) {
 	contains(t, stdout.String(), "  kubectl capkit lint cloudprofile.yaml")
 }
 
-// A terminal is the only place for colour; a file is not one.
+// Colour is only for terminals, not for files.
 func TestNoColourInFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	file, err := os.Create(path)
@@ -359,7 +359,7 @@ func TestNoColourInFiles(t *testing.T) {
 	}
 }
 
-// Gardener's validation ranges over maps, which shows where several names are unknown.
+// Gardener's validation ranges over maps, so several unknown names would appear in random order.
 func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 	manifest := patched(t, cloudProfile(t), `
 - {op: replace, path: /spec/machineImages/0/versions/0/capabilityFlavors/1, value: {architecture: [arm64], a: [x], b: [x], c: [x], d: [x]}}
@@ -388,7 +388,7 @@ func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 	}
 }
 
-// faulty is a provider with a mistake in what its workers ask for.
+// faulty is a provider with a mistake in its workers' requests.
 type faulty struct{ local.Provider }
 
 type faultyConfig struct{ metav1.TypeMeta }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// metal is a profile of a cloud that maps no images.
+// metal is a profile of a cloud without mapped images.
 const metal = `apiVersion: core.gardener.cloud/v1beta1
 kind: CloudProfile
 metadata: {name: metal}
@@ -21,7 +21,7 @@ spec:
   machineImages: [{name: debian, versions: [{version: 12.1.0}]}]
 `
 
-// A description makes the command know a cloud: by the flag, and by the settings, which the flag overrides.
+// A description adds a cloud to the command, by the flag, or by the settings, which the flag overrides.
 func TestProviderFile(t *testing.T) {
 	description := read(t, root+"/docs/examples/metal-stack.yaml")
 	inFolder(t, map[string]string{
@@ -68,7 +68,7 @@ func TestProviderFile(t *testing.T) {
 	}
 }
 
-// What a provider does not know stays where a profile is migrated, or the migration is refused.
+// A migration keeps fields that the provider does not know, or is refused.
 func TestMigrateKeepsWhatIsNotKnown(t *testing.T) {
 	legacy := read(t, root+"/example/ironcore-metal/cloudprofile-legacy.yaml")
 	noted := strings.Replace(legacy, "        image: registry.example/gardenlinux:1877.5.0-metal-amd64\n",
@@ -87,7 +87,7 @@ func TestMigrateKeepsWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// Core gets flavors also where the provider config knows none: the images stay as they are mapped.
+// Core gets flavors even if the provider config cannot have any. The images keep their mappings.
 func TestMigrateOfALegacyConfig(t *testing.T) {
 	inFolder(t, map[string]string{"hcloud.yaml": read(t, root+"/example/hcloud/cloudprofile-legacy.yaml")})
 	r := runFor(table, "", "migrate", "-w", "hcloud.yaml")
@@ -103,8 +103,8 @@ func TestMigrateOfALegacyConfig(t *testing.T) {
 	}
 }
 
-// An import writes what the provider config of a described cloud knows: flavors, the legacy format beside flavors in core, or one
-// image for all architectures.
+// An import writes what a described cloud's provider config supports: flavors, the legacy format with flavors in core, or one image for
+// all architectures.
 func TestImportIntoDescribed(t *testing.T) {
 	global := func(field, amd64, arm64 string) string {
 		return "[{capabilities: {architecture: [amd64]}, " + field + ": " + amd64 + "}, {capabilities: {architecture: [arm64]}, " + field + ": " + arm64 + "}]"
@@ -140,7 +140,7 @@ func TestImportIntoDescribed(t *testing.T) {
 	}
 }
 
-// One image for all architectures is replaced once, and not by two.
+// An image for all architectures is replaced once, not twice.
 func TestImportOneImageForAll(t *testing.T) {
 	list := func(amd64, arm64 string) string {
 		return "apiVersion: capkit/v1\nkind: ImageList\nimages: [{name: gardenlinux, version: 1877.5.0, flavors: " +

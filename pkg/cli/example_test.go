@@ -13,7 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/local"
 )
 
-// The command of an extension is this call, with the extension's own provider and the streams of the process.
+// An extension's command is this call with its own provider and the streams of the process.
 func ExampleRun() {
 	manifest := strings.NewReader(`
 apiVersion: core.gardener.cloud/v1beta1

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// lifecycles turns on what the broken example of a rule about lifecycles needs.
+// lifecycles enables the feature gate for the broken example of a rule about lifecycles.
 const lifecycles = "--feature-gates=VersionClassificationLifecycle=true"
 
 const (
@@ -37,7 +37,7 @@ func TestExamplesAreClean(t *testing.T) {
 	}
 }
 
-// objectsBelow counts the objects in the files of a folder, but for those that .capkitignore leaves out.
+// objectsBelow counts the objects in the files of a folder, except those that .capkitignore excludes.
 func objectsBelow(t *testing.T, folder string) (objects int) {
 	t.Helper()
 	left := []string{"broken", "cloudprofile-guide.yaml", "shoot-in-place.yaml", "cloudprofile-lifecycle.yaml", "extension.yaml", "controller-registration.yaml"}
@@ -58,9 +58,8 @@ func objectsBelow(t *testing.T, folder string) (objects int) {
 	return objects
 }
 
-// Each rule that lint can find has a broken example. It announces in its first line which rules it breaks, and breaks
-// exactly those, with the severity that the catalogue says; and so it does when the whole folder is given, where the
-// objects of all files see each other.
+// Each rule that lint can find has a broken example. Its first line announces rules, and the example breaks exactly those, with the
+// severity in the catalogue. The same is true if the whole folder is checked, where the objects of all files see each other.
 func TestBrokenExamples(t *testing.T) {
 	var files []string
 	catalogue := map[string]finding.Rule{}
@@ -79,7 +78,7 @@ func TestBrokenExamples(t *testing.T) {
 		t.Error(diff, err)
 	}
 	together := map[string][]report.Finding{}
-	for _, f := range lintFor(t, table, "", append([]string{lifecycles}, files...)...).Findings { // of a folder, what is no object would be left out
+	for _, f := range lintFor(t, table, "", append([]string{lifecycles}, files...)...).Findings { // in a folder, files without an object would be skipped
 		together[f.File] = append(together[f.File], f)
 	}
 	for _, file := range files {
@@ -106,7 +105,7 @@ func TestBrokenExamples(t *testing.T) {
 	}
 }
 
-// announced returns the rules that the first line of a broken example names: "# rule, rule: what is wrong".
+// announced returns the rules in the first line of a broken example: "# rule, rule: description".
 func announced(t *testing.T, file string) []string {
 	t.Helper()
 	line, _, _ := strings.Cut(read(t, file), "\n")
@@ -119,8 +118,8 @@ func announced(t *testing.T, file string) []string {
 	return announced
 }
 
-// A worker pool that asks for what its profile does not offer boots an ordinary image. It is not said to get what it asks for,
-// nor that the image has nothing of it.
+// A worker pool with a request for something that its profile does not offer boots an ordinary image. The output claims neither that the
+// request is met, nor that the image fails it.
 func TestExplainWhatCountsForNothing(t *testing.T) {
 	r := runFor(table, "", "explain", broken+"/worker-request-ignored.yaml")
 	if r.status != 0 {

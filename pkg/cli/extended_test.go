@@ -25,11 +25,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// extended is a provider with rules of its own, one of which depends on the domain, and with worker settings whose change
-// replaces machines.
+// extended is a provider with its own rules, one of which depends on the domain, and with worker settings whose change replaces machines.
 type extended struct{ openstack.Provider }
 
-// Rules returns a rule of its own, and one with a name that is taken.
+// Rules returns its own rule, and a rule whose name is taken.
 func (extended) Rules() []finding.Rule {
 	return []finding.Rule{
 		{Name: "extended-domain", Severity: finding.SeverityError, Means: "The domain is not the right one.", Repair: "Use another."},
@@ -43,7 +42,7 @@ func (p extended) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 	return config, report
 }
 
-// oneDomain validates profiles whose Shoots must be of the domain demo.
+// oneDomain requires Shoots to be in domain demo.
 type oneDomain struct{}
 
 func (oneDomain) ValidateCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
@@ -93,8 +92,8 @@ func TestRulesOfProviders(t *testing.T) {
 	if diff := cmp.Diff(cli.Rules(), general); diff != "" {
 		t.Errorf("a provider without rules of its own: %s", diff)
 	}
-	// Two more are about capabilities that are asked of machine types only, of which it has one; and eleven about what inventories of its
-	// cloud are understood to say.
+	// Two more rules are about capabilities that are only requested of machine types, of which it has one. Eleven are about the
+	// inventories of its cloud.
 	if len(all) != len(general)+3+11 || !slices.ContainsFunc(all, func(r finding.Rule) bool { return r.Name == "extended-domain" }) {
 		t.Errorf("%d rules in general, %d with those of the provider", len(general), len(all))
 	}
@@ -113,7 +112,7 @@ func TestDomain(t *testing.T) {
 	for domain, want := range map[string]string{
 		"":       "0 warning not checked: the domain is not known",
 		"other":  "1 error the domain is not demo",
-		" demo ": "1 error the domain is not demo", // as it is given
+		" demo ": "1 error the domain is not demo", // not trimmed
 		"demo":   "0",
 	} {
 		args := append([]string{"lint", "-o", "json"}, files...)
@@ -131,7 +130,7 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// SARIF describes a rule of the provider like any other.
+// SARIF describes a provider's rules like any others.
 func TestSARIFDescribesRulesOfProviders(t *testing.T) {
 	r := runFor(extendedOnly, "", "lint", "-o", "sarif", "--domain=other", examples+"/shoot.yaml", examples+"/cloudprofile.yaml")
 	log, err := sarif.FromString(r.stdout)
@@ -144,7 +143,7 @@ func TestSARIFDescribesRulesOfProviders(t *testing.T) {
 	}
 }
 
-// What can only be changed at the price of new machines.
+// Changes that are only possible with new machines.
 func TestRollingUpdate(t *testing.T) {
 	cases.Run(t, "testdata/rolling.txtar", commands(extendedOnly))
 }

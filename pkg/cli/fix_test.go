@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// changedLines returns the lines of a diff that go and come, without the rest.
+// changedLines returns the removed and added lines of a diff.
 func changedLines(diff string) (changed []string) {
 	for line := range strings.Lines(diff) {
 		if strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
@@ -24,11 +24,11 @@ func changedLines(diff string) (changed []string) {
 	return changed
 }
 
-// What can be meant in one way only is repaired, and no other line changes.
+// Unambiguous mistakes are repaired, and no other line changes.
 func TestFix(t *testing.T) {
 	clean := read(t, root+"/example/cloudprofile.yaml")
 	for name, tc := range map[string]struct {
-		from, to string // what is misspelt
+		from, to string // the misspelt text
 	}{
 		"flavor":                      {"- architecture: [arm64]", "- architecture: arm64"},
 		"list":                        {"architecture: [arm64]", "architecture: arm64"},
@@ -69,7 +69,7 @@ func TestFix(t *testing.T) {
 	}
 }
 
-// A name takes the place of an object that has one.
+// A name is replaced by an object with that name.
 func TestFixMakesAnObject(t *testing.T) {
 	inFolder(t, map[string]string{"a.yaml": strings.Replace(read(t, root+"/example/cloudprofile.yaml"), "- name: europe-1a", "- europe-1a", 1)})
 	r := run(t, "", "lint", "--fix", "-w", "--fail-on=warning", "a.yaml")
@@ -79,7 +79,7 @@ func TestFixMakesAnObject(t *testing.T) {
 	}
 }
 
-// A word is replaced where it stands: the order of members stays, and so do comments, quotes and blank lines.
+// A word is replaced in place: the order of members, comments, quotes and blank lines stay.
 func TestFixMovesNothing(t *testing.T) {
 	for _, c := range [][2]string{
 		{"        - id: a # the first\n          name: eurpoe\t# a large one\n\n          # of arm\n          architecture: arm64\n", "name: europe\t#"},
@@ -107,7 +107,7 @@ func TestFixMovesNothing(t *testing.T) {
 	}
 }
 
-// What may be meant in another way, or would make something else wrong, is left alone.
+// Ambiguous mistakes, and mistakes whose repair would cause others, are left alone.
 func TestFixLeavesAlone(t *testing.T) {
 	clean := read(t, root+"/example/cloudprofile.yaml")
 	for name, text := range map[string]string{
@@ -129,7 +129,7 @@ func TestFixLeavesAlone(t *testing.T) {
 	}
 }
 
-// One repair brings to light what another one repairs; what is left is reported.
+// One repair reveals a mistake that the next one repairs. The remaining ones are reported.
 func TestFixSeveral(t *testing.T) {
 	broken := strings.NewReplacer("keystoneURL:", "KeystoneURL:", "type: openstack", "type: Openstack", "architecture: [arm64]", "architecture: arm64").
 		Replace(read(t, root+"/example/broken/provider-image-unused.yaml"))
@@ -141,7 +141,7 @@ func TestFixSeveral(t *testing.T) {
 	}
 }
 
-// A preview ends with the status of what remains, as -w does: of what counts by flags, comments and settings.
+// A preview ends with the status of the remaining findings, like -w, and takes flags, comments and settings into account.
 func TestFixEnds(t *testing.T) {
 	clean, unknown := read(t, root+"/example/cloudprofile.yaml"), unknownRegion(t)
 	missing := read(t, root+"/example/broken/provider-flavor-missing.yaml")
@@ -186,10 +186,10 @@ func TestFixEnds(t *testing.T) {
 	}
 }
 
-// Nothing is said to be repaired that is not, and the file that the user knows is named.
+// Without a write, nothing is reported as repaired. The error names the file that the user knows.
 func TestFixThatCannotBeWritten(t *testing.T) {
 	broken := strings.ReplaceAll(read(t, root+"/example/cloudprofile.yaml"), "architecture: [arm64]", "architecture: arm64")
-	name := strings.Repeat("a", 245) + ".yaml" // no file beside it can have a longer name
+	name := strings.Repeat("a", 245) + ".yaml" // a temporary file beside it cannot have a longer name
 	inFolder(t, map[string]string{name: broken})
 	r := run(t, "", "lint", "--fix", "-w", name)
 	want := "capkit: " + name + " cannot be written: no new file can be made in its folder: file name too long\n"
@@ -198,7 +198,7 @@ func TestFixThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What is repaired in one object is repaired at once; what is no good among it is left, and found.
+// All mistakes of one object are repaired at once. Those that cannot be repaired are left and reported.
 func TestFixMany(t *testing.T) {
 	clean := read(t, root+"/example/cloudprofile.yaml")
 	with := func(architecture string) string {
@@ -216,7 +216,7 @@ func TestFixMany(t *testing.T) {
 	if diff := cmp.Diff(with("[amd64]"), read(t, "a.yaml")); diff != "" {
 		t.Error(diff)
 	}
-	// One of two regions can be repaired: the other one is there already.
+	// Only one of two regions can be repaired, because the other one already exists.
 	two := strings.NewReplacer("- name: europe\n            id: 1234-amd64-virt", "- name: eurpoe\n            id: 1234-amd64-virt",
 		"- name: asia\n            id: 5678-amd64-virt",
 		"- name: aisa\n            id: 5678-amd64-virt\n          - name: asia\n            id: other").Replace(clean)
@@ -242,8 +242,8 @@ func TestFixFlags(t *testing.T) {
 	}
 }
 
-// Gardener's own capabilities get the names of the second text of GEP-0054, wherever they are, and the values that they lack. What the
-// registration has given silent flavors is taken back, in both lists.
+// Gardener's own capabilities get the names of the second text of GEP-0054 everywhere, and their missing values. Values that the
+// registration has implied for silent flavors are removed again, in both lists.
 func TestFixOfReservedCapabilities(t *testing.T) {
 	registered := read(t, root+"/docs/examples/reserved-in-core.yaml")
 	inOldWords := strings.NewReplacer("gardener-boot-type", "gardener-bootType").Replace(registered)
@@ -287,7 +287,7 @@ func TestFixOfReservedCapabilities(t *testing.T) {
 	}
 }
 
-// Half a registration hides that no image is for ordinary worker pools. That this comes to light is no reason to leave the repair out.
+// An incomplete registration hides that ordinary worker pools have no image. That this appears must not prevent the repair.
 func TestFixOfHalfARegistration(t *testing.T) {
 	inFolder(t, map[string]string{"a.yaml": read(t, root+"/example/broken/reserved-capability-incomplete.yaml")})
 	r := run(t, "", "lint", "--reserved-in-core", "--fix", "-w", "a.yaml")
@@ -295,7 +295,7 @@ func TestFixOfHalfARegistration(t *testing.T) {
 	contains(t, r.stderr, "repaired: a.yaml:15: gardener-boot-type has [standard, secure] [reserved-capability-incomplete]\n", "no errors, 1 warning")
 }
 
-// A repair of a flavor changes the words of warnings that quote it, and that is no reason to leave it out.
+// The repair of a flavor changes the text of warnings that quote it, which must not prevent the repair.
 func TestFixOfWhatAWarningQuotes(t *testing.T) {
 	registered := read(t, root+"/docs/examples/reserved-in-core.yaml")
 	byName := strings.Replace(registered, "          regions:\n          - name: europe\n            id: 4230-amd64\n", "          image: linux\n", 1)
@@ -313,8 +313,7 @@ func TestFixOfWhatAWarningQuotes(t *testing.T) {
 	}
 }
 
-// Objects whose names the API server makes up are repaired as others are, and keep the names by which they are reported: also if others like
-// them are in other files.
+// Objects with generated names are repaired, and keep the names in reports, even if other files have similar objects.
 func TestFixOfGeneratedNames(t *testing.T) {
 	shoot := strings.Replace(read(t, examples+"/shoot.yaml"), "  name: shop\n", "  generateName: shop-\n", 1)
 	wrong := strings.NewReplacer("zones: [europe-1a]", "zones: europe-1a", "zones: [europe-1b]", "zones: [europe-1x]").Replace(shoot)
@@ -334,7 +333,7 @@ func TestFixOfGeneratedNames(t *testing.T) {
 	}
 }
 
-// A file that is named twice, also by a link, is repaired once: what was repaired of it was lost in what was written for the other name.
+// A file that is given twice, even through a link, is repaired once. Otherwise the second write would overwrite the first repair.
 func TestFixOfALink(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "profile.yaml")

@@ -19,10 +19,10 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// deprecated fields are no example for anybody.
+// deprecated fields do not belong in an example.
 var deprecated = []string{"v1alpha1.Networks.Worker", "v1alpha1.ControlPlaneConfig.Zone"}
 
-// The full examples use each field of what an operator or a user of OpenStack writes.
+// The full examples use every field that an OpenStack operator or user can write.
 func TestFullExamplesUseEveryField(t *testing.T) {
 	used := map[string]bool{}
 	var profile v1beta1.CloudProfile
@@ -54,7 +54,7 @@ func unmarshal(t *testing.T, text string, into any) {
 	}
 }
 
-// use notes which fields a config uses; none is no config.
+// use records the fields that a config uses. raw may be nil.
 func use[C any](t *testing.T, raw *runtime.RawExtension, used map[string]bool) {
 	t.Helper()
 	if raw == nil {
@@ -65,7 +65,7 @@ func use[C any](t *testing.T, raw *runtime.RawExtension, used map[string]bool) {
 	record(reflect.ValueOf(config), used)
 }
 
-// record notes for every field of every struct in v whether any of its occurrences has a value.
+// record records whether each field of every struct in v has a value in at least one occurrence.
 func record(v reflect.Value, used map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -85,12 +85,11 @@ func record(v reflect.Value, used map[string]bool) {
 			used[name] = used[name] || !v.Field(i).IsZero()
 			record(v.Field(i), used)
 		}
-	default: // scalars, and maps, whose values hold no fields
+	default: // scalars, and maps, whose values have no fields
 	}
 }
 
-// The guide's example, with everything that it shows as a comment, is accepted. Each warning is one that docs/clouds/openstack.md
-// explains.
+// The guide's example is accepted with all of its commented parts. docs/clouds/openstack.md explains each of the warnings.
 func TestGuideWithEverything(t *testing.T) {
 	report := lint(t, "", examples+"/cloudprofile-guide.yaml")
 	var got []string
@@ -114,7 +113,7 @@ func TestGuideWithEverything(t *testing.T) {
 	}
 }
 
-// The example says what the guide says, which is part of the tests of the API types.
+// The example equals the guide in the tests of the API types.
 func TestGuideWithEverythingIsTheGuide(t *testing.T) {
 	var profile v1beta1.CloudProfile
 	unmarshal(t, read(t, examples+"/cloudprofile-guide.yaml"), &profile)
@@ -122,7 +121,7 @@ func TestGuideWithEverythingIsTheGuide(t *testing.T) {
 	unmarshal(t, string(profile.Spec.ProviderConfig.Raw), &got)
 	unmarshal(t, read(t, "../apis/openstack/v1alpha1/testdata/guide-old-format-options.yaml"), &want)
 	region := want.(map[string]any)["machineImages"].([]any)[0].(map[string]any)["versions"].([]any)[0].(map[string]any)["regions"].([]any)[0]
-	region.(map[string]any)["architecture"] = "amd64" // left out there, to see whether absence survives
+	region.(map[string]any)["architecture"] = "amd64" // omitted there, to test that absence survives
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

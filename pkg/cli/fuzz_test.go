@@ -13,8 +13,8 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// FuzzCommands feeds the commands any input, beginning with the examples: no panic, a status that means something,
-// findings of known rules within the input, and no errors in what is rendered.
+// FuzzCommands passes any input to the commands, starting with the examples. They must not panic, must end with a valid status, must
+// report known rules within the input, and must render without errors.
 func FuzzCommands(f *testing.F) {
 	for _, pattern := range []string{examples + "/*.yaml", broken + "/*.yaml", guide + "*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -22,7 +22,7 @@ func FuzzCommands(f *testing.F) {
 			f.Fatal(pattern, err)
 		}
 		for _, file := range files {
-			if filepath.Base(file) != "too-large.yaml" { // a second for each of 13 commands: go test -fuzz calls that a hang
+			if filepath.Base(file) != "too-large.yaml" { // it takes each of 13 commands a second, which go test -fuzz treats as a hang
 				f.Add(read(f, file))
 			}
 		}

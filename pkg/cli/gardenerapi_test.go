@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 )
 
-// coreSays returns what core says about manifests, as lines of text, without and with --reserved-in-core.
+// coreSays returns the findings of core about manifests as lines of text, without and with --reserved-in-core.
 func coreSays(t *testing.T, stdin string, paths ...string) (today, later []string) {
 	t.Helper()
 	says := func(args ...string) (lines []string) {
@@ -42,7 +42,7 @@ func TestReservedInCore(t *testing.T) {
 	}
 }
 
-// Who registers one of Gardener's own reads that this is not needed; of another name with the prefix that would be wrong.
+// The hint says that one of Gardener's own capabilities needs no registration. For other names with the prefix it would be wrong.
 func TestHintWhereAReservedNameIsRegistered(t *testing.T) {
 	const hint = "; remove this entry: gardener-bootType needs no registration; declare it on flavors of the provider config only"
 	for name, want := range map[string]string{"gardener-bootType": hint, "gardener-foo": ""} {
@@ -55,8 +55,7 @@ func TestHintWhereAReservedNameIsRegistered(t *testing.T) {
 	}
 }
 
-// That Gardener defines the values of its capabilities is said once: by a rule of its own, or as Gardener says it if the provider is not
-// known.
+// A value that Gardener does not define is reported once: by capkit's own rule, or by Gardener's message if the provider is unknown.
 func TestReservedInCoreValues(t *testing.T) {
 	profile := patched(t, read(t, workerProfile),
 		"- {op: add, path: /spec/machineCapabilities/-, value: {name: gardener-update-type, values: [rolling, in-place, inPlace]}}")
@@ -74,7 +73,7 @@ func TestReservedInCoreValues(t *testing.T) {
 	}
 }
 
-// A profile without a vocabulary stays one.
+// The option does not add a vocabulary to a profile without one.
 func TestReservedInCoreNeedsAVocabulary(t *testing.T) {
 	legacy := patched(t, read(t, examples+"/cloudprofile-legacy.yaml"), `
 - op: add
@@ -87,7 +86,7 @@ func TestReservedInCoreNeedsAVocabulary(t *testing.T) {
 	}
 }
 
-// What is rendered with the option is right with the option.
+// A profile that is rendered with the option is valid with the option.
 func TestRenderReservedInCore(t *testing.T) {
 	registering := patched(t, parent(t), `[{op: add, path: /spec/machineCapabilities/-, value: {name: gardener-bootType, values: [secure, standard]}}]`)
 	both := joined(registering, child(t))
@@ -103,12 +102,12 @@ func TestRenderReservedInCore(t *testing.T) {
 	}
 }
 
-// The option changes nothing that does not have to do with reserved names.
+// The option only affects reserved names.
 func TestReservedInCoreChangesNothingElse(t *testing.T) {
 	for _, path := range []string{examples, broken, guide} {
 		today, later := lint(t, "", lifecycles, path), lint(t, "", lifecycles, "--reserved-in-core", path)
 		for _, found := range []*report.Report{&today, &later} {
-			found.Findings = slices.DeleteFunc(found.Findings, func(f report.Finding) bool { // which are for a later Gardener
+			found.Findings = slices.DeleteFunc(found.Findings, func(f report.Finding) bool { // these are for a later Gardener
 				return strings.HasSuffix(f.File, "reserved-capability-incomplete.yaml") || strings.HasSuffix(f.File, "reserved-capability-silent.yaml")
 			})
 		}

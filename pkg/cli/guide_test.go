@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// The manifests in testdata/guide are those of Gardener's operator guides, as they stand there.
+// testdata/guide has the manifests of Gardener's operator guides, unchanged.
 const guide = "testdata/guide/"
 
 // lines renders findings as severity, rule and line.
@@ -49,7 +49,7 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// With the spec's only region renamed to the one that the mappings name, the guide's warnings about regions are gone.
+// With the spec's only region renamed to the mapped one, the guide's warnings about regions disappear.
 func TestGuideWithItsRegionRepaired(t *testing.T) {
 	for _, file := range []string{"openstack-legacy.yaml", "openstack-new-repaired.yaml"} {
 		manifest := strings.ReplaceAll(read(t, guide+file), "- name: europe-1\n", "- name: europe\n  - name: asia\n")

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// subcommands returns the commands that are listed in help, and those below them, without topics and what cobra adds.
+// subcommands returns the commands in the help and their subcommands, without topics and cobra's own commands.
 func subcommands(root *cobra.Command) (all []*cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Runnable() && cmd.Name() != "completion" {
@@ -49,7 +49,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// The examples of help could be copied: commands, flags and their values exist.
+// The examples in help texts can be copied: their commands, flags and values exist.
 func TestExamplesInHelp(t *testing.T) {
 	for _, cmd := range append(subcommands(cli.Command(providers...)), cli.Command(providers...)) {
 		for line := range strings.Lines(cmd.Example) {
@@ -60,7 +60,7 @@ func TestExamplesInHelp(t *testing.T) {
 			}
 			args, _, _ = strings.Cut(args, " > ")
 			args = strings.ReplaceAll(args, "'", "")
-			// A tree of its own: flags keep what they were set to.
+			// A separate tree, because flags keep their values.
 			asked, rest, err := cli.Command(providers...).Find(strings.Fields(args))
 			if err == nil {
 				err = asked.ParseFlags(rest)
@@ -72,7 +72,7 @@ func TestExamplesInHelp(t *testing.T) {
 	}
 }
 
-// Whoever adds a command that answers says when it exits with 1.
+// Every command with answers documents when it exits with 1.
 func TestExitStatusesOfEveryCommand(t *testing.T) {
 	r := run(t, "", "help", "exit-statuses")
 	for _, cmd := range subcommands(cli.Command(providers...)) {
@@ -95,7 +95,7 @@ func TestHelpIsNotTooWide(t *testing.T) {
 	}
 }
 
-// The name of a plugin has two words, and shells have one for what they complete.
+// A plugin's name has two words, but its completion is for a single one.
 func TestHelpOfPlugin(t *testing.T) {
 	var stdout, stderr strings.Builder
 	if status := cli.Run([]string{"kubectl-capkit", "help", "help"}, nil, &stdout, &stderr); status != 0 {
@@ -117,7 +117,7 @@ func TestCompletionOfHelp(t *testing.T) {
 	contains(t, r.stdout, "lint\t", "exit-statuses\t", "\n:4\n")
 }
 
-// The shell completes names of rules, with what they mean: of those that fit there, and are not named yet.
+// The shell completes names of rules with their meanings: only suitable ones that are not given yet.
 func TestCompletesRules(t *testing.T) {
 	for _, tc := range []struct {
 		args       []string
@@ -125,7 +125,7 @@ func TestCompletesRules(t *testing.T) {
 	}{
 		{[]string{"lint", "--disable", ""}, "region-unknown\tThe provider config has images", "syntax\t"},
 		{[]string{"lint", "--disable", "region-unknown,"}, "region-unknown,region-uncovered\t", "region-unknown,region-unknown\t"},
-		{[]string{"report", "--disable", ""}, "region-unknown\t", "mapping-in-use\t"}, // which admission alone finds
+		{[]string{"report", "--disable", ""}, "region-unknown\t", "mapping-in-use\t"}, // only admission finds it
 		{[]string{"explain-rule", ""}, "mapping-in-use\t", "no-such-rule\t"},
 		{[]string{"explain-rule", "region-unknown", "syn"}, "syntax\t", "region-unknown\t"},
 	} {

@@ -18,15 +18,15 @@ import (
 	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
-// importExamples are profiles without images, one for each cloud, and the metadata of a release.
+// importExamples has a profile without images for each cloud, and the metadata of a release.
 const importExamples = "../../docs/examples/import"
 
-// importing runs import, of all clouds.
+// importing runs import with the providers of all clouds.
 func importing(args ...string) result {
 	return runFor(clouds.All(), "", append([]string{"import"}, args...)...)
 }
 
-// importAnswer is the JSON of import.
+// importAnswer is the JSON output of import.
 type importAnswer struct {
 	Profile  string
 	Versions []struct {
@@ -42,7 +42,7 @@ type importAnswer struct {
 	Profiles []importAnswer
 }
 
-// rulesOf are those of the findings, each once.
+// rulesOf returns the rules of the findings without duplicates.
 func (a importAnswer) rulesOf() (rules []string) {
 	for _, f := range a.Findings {
 		if !slices.Contains(rules, f.Rule) {
@@ -52,7 +52,7 @@ func (a importAnswer) rulesOf() (rules []string) {
 	return rules
 }
 
-// copyOf copies a file, changed by pairs of old and new text that are all in it.
+// copyOf copies a file after replacing pairs of old and new text, each of which must occur.
 func copyOf(t *testing.T, from, to string, pairs ...string) string {
 	t.Helper()
 	text := read(t, from)
@@ -66,7 +66,7 @@ func copyOf(t *testing.T, from, to string, pairs ...string) string {
 	return to
 }
 
-// From no images to a profile of which lint has nothing to say, by one command, in each cloud.
+// In each cloud, one command adds images to an empty profile, about which lint then reports nothing.
 func TestImportIntoEmptyProfiles(t *testing.T) {
 	for _, cloud := range []string{"alicloud", "aws", "azure", "gcp", "openstack"} {
 		t.Run(cloud, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestImportIntoEmptyProfiles(t *testing.T) {
 	}
 }
 
-// A folder of metadata may be a link, as one to the latest release is.
+// A folder of metadata may be a link, such as one to the latest release.
 func TestImportFromALink(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "latest")
 	folder, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
@@ -105,7 +105,7 @@ func TestImportFromALink(t *testing.T) {
 	}
 }
 
-// copyRelease copies the metadata of a release for some platforms into a folder.
+// copyRelease copies a release's metadata for some platforms into a folder.
 func copyRelease(t *testing.T, folder string, platforms ...string) string {
 	t.Helper()
 	for _, platform := range platforms {
@@ -122,12 +122,12 @@ func copyRelease(t *testing.T, folder string, platforms ...string) string {
 
 const metadataAWS = "aws-gardener_prod-amd64.s3_metadata.yaml"
 
-// What is wrong with a source is said at its place, and nothing is written.
+// Mistakes in a source are reported at their places, and nothing is written.
 func TestImportFromWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
-		// change changes the files of the release in a folder.
+		// change changes the release's files in a folder.
 		change func(t *testing.T, folder string)
-		// rule, place and said are of the finding.
+		// rule, place and said are the finding's rule, place and message.
 		rule, place, said string
 		args              []string
 	}{
@@ -201,8 +201,8 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Files of a folder that are no metadata are left out and named, and so are those without an image for any profile. A file that is named is
-// said to be what it is.
+// Files in a folder that are not metadata are skipped with a note, and so are files without an image for any profile. For a file that is
+// given by name, the error tells what it is.
 func TestImportLeavesOtherFilesOut(t *testing.T) {
 	folder := copyRelease(t, t.TempDir(), "aws", "metal")
 	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(folder, "deploy.yaml"))
@@ -234,7 +234,8 @@ func TestImportLeavesOtherFilesOut(t *testing.T) {
 	}
 }
 
-// Images of Azure's Marketplace are left out and counted, unless a map or --match chooses them; what the profile says of their terms stays.
+// Images of Azure's Marketplace are skipped and counted, unless a map or --match selects them. The profile's own settings for their terms
+// stay.
 func TestImportFromTheMarketplace(t *testing.T) {
 	folder := copyRelease(t, t.TempDir(), "azure")
 	file, given := filepath.Join(t.TempDir(), "azure.yaml"), filepath.Join(t.TempDir(), "map.yaml")
@@ -267,7 +268,7 @@ func TestImportFromTheMarketplace(t *testing.T) {
 	}
 	contains(t, r.stderr, "images with {published_in: gallery}, by skip of the map, are skipped\n")
 
-	// What the profile says beside the image stays, and is no other image. That of the gallery is.
+	// The profile's further settings for an image do not make it a different image. An image in the gallery is a different one.
 	const urn = "urn: sap:gardenlinux:greatest:1877.3.0\n"
 	terms := copyOf(t, file, file, urn, urn+"          skipMarketplaceAgreement: true\n")
 	if r := importing("-w", terms, source, "--map", given); r.status != 0 || !strings.Contains(r.stderr, "nothing to import") {
@@ -288,7 +289,7 @@ func TestImportFromTheMarketplace(t *testing.T) {
 		contains(t, r.stderr, "choose one of them, as by --match published_in=gallery")
 	}
 
-	// Older releases have no gallery. The Marketplace is that of public Azure.
+	// Older releases have no gallery. The Marketplace is the one of public Azure.
 	text := read(t, plain)
 	at, end := strings.Index(text, "  published_gallery_images:"), strings.Index(text, "  published_marketplace_images:")
 	write(t, plain, text[:at]+text[end:])
@@ -305,7 +306,7 @@ func TestImportFromTheMarketplace(t *testing.T) {
 	}
 }
 
-// imageList writes an ImageList of image-0 and image-1, whatever is in it, for a cloud.
+// imageList writes an ImageList of image-0 and a new image for a cloud, with random contents.
 func imageList(r *rand.Rand, cloud string, versions ...string) string {
 	l := &legacy{r: r}
 	var b strings.Builder
@@ -336,7 +337,7 @@ func imageList(r *rand.Rand, cloud string, versions ...string) string {
 	return b.String()
 }
 
-// withoutComments returns a text without its comments and blank lines: a comment below a list stands above or below what is added there.
+// withoutComments removes comments and blank lines from a text: an entry that is added to a list may end up above or below a comment.
 func withoutComments(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
@@ -347,7 +348,7 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
-// In a random profile nothing but lines are added, importing again changes nothing, and it does not matter which of two releases is first.
+// In a random profile, an import only adds lines, a second import changes nothing, and the order of two releases does not matter.
 func TestImportIntoRandomProfiles(t *testing.T) {
 	dir := t.TempDir()
 	file, one, two := filepath.Join(dir, "profile.yaml"), filepath.Join(dir, "one.yaml"), filepath.Join(dir, "two.yaml")
@@ -392,7 +393,7 @@ func TestImportIntoRandomProfiles(t *testing.T) {
 	}
 }
 
-// otherRelease writes metadata of a release of AWS with other references into a folder.
+// otherRelease writes metadata of an AWS release with other references into a folder.
 func otherRelease(t *testing.T, folder string, pairs ...string) string {
 	t.Helper()
 	copyRelease(t, folder, "aws")
@@ -407,7 +408,7 @@ func otherRelease(t *testing.T, folder string, pairs ...string) string {
 	return folder
 }
 
-// importedAWS is the profile of AWS with the release in it, in a new folder.
+// importedAWS copies the AWS profile into a new folder, and imports the release.
 func importedAWS(t *testing.T) string {
 	t.Helper()
 	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(t.TempDir(), "aws.yaml"))
@@ -417,7 +418,7 @@ func importedAWS(t *testing.T) string {
 	return file
 }
 
-// A version that is there with other references is a conflict, which --replace replaces, and nothing else.
+// A version with other references is a conflict. --replace replaces the references, and nothing else.
 func TestImportOverOtherReferences(t *testing.T) {
 	file := importedAWS(t)
 	before := read(t, file)
@@ -440,7 +441,7 @@ func TestImportOverOtherReferences(t *testing.T) {
 	}
 }
 
-// An image that the profile has with other capabilities is a conflict that nothing replaces.
+// An image that the profile has with other capabilities is a conflict, even with --replace.
 func TestImportOfOtherCapabilities(t *testing.T) {
 	file := importedAWS(t)
 	write(t, file, strings.Replace(read(t, file), "gardener-update-type: [in-place]", "gardener-update-type: [rolling, in-place]", 1))
@@ -451,7 +452,7 @@ func TestImportOfOtherCapabilities(t *testing.T) {
 	contains(t, r.stderr, "is here with other capabilities", "[import-conflict]")
 }
 
-// A region, an architecture or a file that is missing removes nothing, and what comes later is added.
+// A missing region, architecture or file removes nothing, and a later import adds it.
 func TestImportInParts(t *testing.T) {
 	whole := read(t, importedAWS(t))
 	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(t.TempDir(), "aws.yaml"))
@@ -476,7 +477,7 @@ func TestImportInParts(t *testing.T) {
 	if r := importing("-w", file, "--from=gardenlinux:"+filepath.Join(importExamples, "metadata")); r.status != 0 || read(t, file) == whole {
 		t.Fatalf("%+v", r)
 	}
-	// What the parts did not need to say, they did not say: that there is no image for secure boot.
+	// The parts did not need to declare that they have no image for secure boot, so they did not.
 	without := func(text string) string {
 		return strings.ReplaceAll(text, "            gardener-boot-type: [standard]\n", "")
 	}
@@ -489,7 +490,7 @@ func TestImportInParts(t *testing.T) {
 	}
 }
 
-// importShoot is a Shoot that uses a version of the profile of AWS.
+// importShoot is a Shoot that uses a version of the AWS profile.
 const importShoot = `apiVersion: core.gardener.cloud/v1beta1
 kind: Shoot
 metadata: {name: shop, namespace: garden-demo}
@@ -506,7 +507,7 @@ spec:
       machine: {type: m5.xlarge, architecture: amd64, image: {name: gardenlinux, version: 1877.3.0}}
 `
 
-// Older versions of an x.y are deprecated, but for those in use.
+// Older versions of a minor version are deprecated, unless they are in use.
 func TestImportKeepsTheNewest(t *testing.T) {
 	file := importedAWS(t)
 	for i, version := range []string{"1877.3.1", "1877.3.2", "1877.4.0"} {
@@ -540,7 +541,7 @@ func TestImportKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// A NamespacedCloudProfile gets versions of its own, and inherits those that its parent gets.
+// A NamespacedCloudProfile gets its own versions, and inherits those that its parent gets.
 func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	dir := t.TempDir()
 	parent := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(dir, "aws.yaml"))
@@ -577,7 +578,7 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	if r := importing(parent, child, source, "--profile=team", "--image=custom"); r.status != 0 {
 		t.Errorf("an image that the parent does not have: %+v", r)
 	}
-	// What it says of a version of its parent is no version of its own that could be deprecated.
+	// Its entry for a parent's version is not its own version, so it must not be deprecated.
 	write(t, child, empty+"  machineImages:\n  - name: gardenlinux\n    versions:\n    - version: 1877.3.0\n      expirationDate: \"2037-01-01T00:00:00Z\"\n")
 	newer := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.3.1'")
 	r = importing("-w", parent, child, "--from=gardenlinux:"+newer, "--profile=garden-demo/team", "--keep=1")
@@ -587,8 +588,8 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	contains(t, r.stderr, "gardenlinux@1877.3.0 stays as it is, because it is a version of the parent: deprecate it there\n")
 }
 
-// Errors that a profile has of its own are named at their place, and nothing is written, unless they are silenced or the import repairs them.
-// An error that it repairs hides no other one.
+// A profile's own errors are reported at their places, and nothing is written, unless they are silenced or the import repairs them. An
+// error that it repairs does not hide others.
 func TestImportIntoWhatIsWrong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "aws.yaml")
 	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
@@ -620,7 +621,8 @@ func TestImportIntoWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Profiles of several clouds, and of several landscapes with the same names, get images together; all or none are written.
+// Profiles of several clouds, and of several landscapes with the same names, get images together. Either all of them are written, or
+// none.
 func TestImportIntoSeveralProfiles(t *testing.T) {
 	dir := t.TempDir()
 	var folders, files []string
@@ -651,7 +653,7 @@ func TestImportIntoSeveralProfiles(t *testing.T) {
 	}
 }
 
-// Of several landscapes, --profile means profiles in any of them; what gets no images is named.
+// With several landscapes, --profile selects profiles in any of them. Profiles without images are named.
 func TestImportIntoSomeOfSeveralLandscapes(t *testing.T) {
 	profile := read(t, filepath.Join(importExamples, "aws.yaml"))
 	metadata, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
@@ -684,7 +686,7 @@ func TestImportIntoSomeOfSeveralLandscapes(t *testing.T) {
 	}
 }
 
-// A NamespacedCloudProfile whose name the API server makes up gets images as others do, wherever it is among the files.
+// A NamespacedCloudProfile with a generated name gets images like any other, whatever its position among the files.
 func TestImportIntoGeneratedNames(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "parent.yaml"), read(t, examples+"/cloudprofile.yaml"))
@@ -701,7 +703,7 @@ func TestImportIntoGeneratedNames(t *testing.T) {
 	}
 }
 
-// What is found in one landscape does not keep the images from the next one.
+// Findings in one landscape do not prevent an import into the next one.
 func TestImportIntoSeveralLandscapesWithFindings(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -722,7 +724,7 @@ func TestImportIntoSeveralLandscapesWithFindings(t *testing.T) {
 	}
 }
 
-// What is wrong with flags is said, and is no finding.
+// Mistakes in flags are errors, not findings.
 func TestImportFlags(t *testing.T) {
 	file := filepath.Join(importExamples, "aws.yaml")
 	metadata := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
@@ -762,7 +764,7 @@ func TestImportFlags(t *testing.T) {
 	}
 }
 
-// The map that is printed is the one that is used; another one takes its place, and what is wrong with it is said at its place.
+// The printed map is the one in use. A given map replaces it, and mistakes in it are reported at their places.
 func TestImportByMap(t *testing.T) {
 	dir := t.TempDir()
 	printed := importing("--print-map=gardenlinux")
@@ -799,7 +801,7 @@ func TestImportByMap(t *testing.T) {
 	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:3:1", "map.yaml:6:12", "map.yaml:7:3", "map.yaml:7:10")
 }
 
-// An inventory is a source as well.
+// An inventory is a source, too.
 func TestImportFromInventories(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "inventory.yaml")
@@ -840,7 +842,7 @@ func TestImportFromInventories(t *testing.T) {
 	}
 }
 
-// An ID in other letters is that of the same image, where the cloud does not tell them apart.
+// IDs that differ only in case are equal if the cloud ignores the case.
 func TestImportOverIDsInOtherLetters(t *testing.T) {
 	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
 	for cloud, letters := range map[string][]string{
@@ -859,7 +861,7 @@ func TestImportOverIDsInOtherLetters(t *testing.T) {
 	}
 }
 
-// Images of an inventory have properties in any case of letters, and perhaps no architecture. What it does not know is said.
+// Inventory images may have properties in any case, and no architecture. Missing information is reported.
 func TestImportFromIncompleteInventories(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "inventory.yaml")
@@ -898,7 +900,7 @@ func TestImportFromIncompleteInventories(t *testing.T) {
 	}
 }
 
-// What is wrong with a list stands once in the answer of each profile, however often it says the same in one line.
+// Each mistake in a list is reported once per profile, even if many lines have the same one.
 func TestImportNamesErrorsOfTheSourceOnce(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "list.yaml")
 	write(t, from, badList(5))
@@ -909,12 +911,12 @@ func TestImportNamesErrorsOfTheSourceOnce(t *testing.T) {
 	}
 }
 
-// badList is a list with an error in each of a number of lines.
+// badList returns a list with this many lines, each with an error.
 func badList(lines int) string {
 	return "apiVersion: capkit/v1\nkind: ImageList\nimages:\n" + many(lines, "- {name: gardenlinux, version: 1.2.%d}\n")
 }
 
-// The work grows with the number of errors in a list: ns/line is about the same for many.
+// The work is proportional to the number of errors in a list: ns/line does not grow.
 func BenchmarkImportOfErrors(b *testing.B) {
 	for _, lines := range []int{2000, 32000} {
 		b.Run(strconv.Itoa(lines), func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The metadata of somebody else may have links to devices without an end among it, and pipes that nobody writes to.
+// Metadata of unknown origin may contain links to endless devices, and pipes without a writer.
 func TestImportPassesOverDevices(t *testing.T) {
 	profile, folder := filepath.Join(importExamples, "aws.yaml"), t.TempDir()
 	want := importing(profile, "--from=gardenlinux:"+copyRelease(t, folder, "aws"))

@@ -20,7 +20,7 @@ import (
 
 func TestLandscapes(t *testing.T) { cases.Run(t, "testdata/landscapes.txtar", commands(providers)) }
 
-// A single landscape has the page of its files, whatever its name.
+// A single landscape has the same page as its files, whatever its name.
 func TestOneLandscapeIsItsFiles(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	for _, format := range []string{"html", "json"} {
@@ -31,14 +31,14 @@ func TestOneLandscapeIsItsFiles(t *testing.T) {
 	}
 }
 
-// dataOf returns what the script of a page about several landscapes reads of one, by its index.
+// dataOf returns the data of one landscape, by index, in a page about several landscapes.
 func dataOf(t *testing.T, r result, index string) html.Report {
 	t.Helper()
 	r.stdout = strings.Replace(strings.ReplaceAll(r.stdout, `id="data"`, ""), `id="data-`+index+`"`, `id="data"`, 1)
 	return pageData[shownReport](t, r).Report
 }
 
-// A page about several landscapes has the page that each of them has by itself, and is the same on each run.
+// A page about several landscapes contains each landscape's own page, and is reproducible.
 func TestLandscapesHaveTheirPages(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	live, err := filepath.Abs(examples)
@@ -67,7 +67,7 @@ func TestLandscapesHaveTheirPages(t *testing.T) {
 	}
 }
 
-// Each landscape has its own settings, unless flags say otherwise.
+// Each landscape has its own settings, unless flags override them.
 func TestLandscapesHaveTheirSettings(t *testing.T) {
 	inFolder(t, map[string]string{
 		"dev/profile.yaml": read(t, broken+"/provider-flavor-missing.yaml"), "live/profile.yaml": read(t, broken+"/provider-flavor-missing.yaml"),
@@ -102,7 +102,7 @@ func TestLandscapesHaveTheirSettings(t *testing.T) {
 	}
 }
 
-// Each landscape has its own Gardener, unless flags name one for all.
+// Each landscape has its own Gardener version, unless flags set one for all.
 func TestLandscapesHaveTheirGardener(t *testing.T) {
 	profile, shoot := read(t, examples+"/cloudprofile-trusted-launch.yaml"), read(t, examples+"/shoot-in-place.yaml")
 	inFolder(t, map[string]string{
@@ -129,7 +129,7 @@ func TestLandscapesHaveTheirGardener(t *testing.T) {
 	}
 }
 
-// A landscape may be the cluster of a context, of which all is read.
+// A landscape may be a kubeconfig context, whose cluster is read completely.
 func TestLandscapesInClusters(t *testing.T) {
 	api := exampleGarden(t)
 	kubeconfig := api.Start(t)
@@ -157,7 +157,7 @@ func TestLandscapesInClusters(t *testing.T) {
 	}
 }
 
-// What is said of many landscapes is linear: a page is no larger than those of its landscapes, and what is compared.
+// The size of a page grows linearly with the number of landscapes.
 func TestLandscapesAreLinear(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	size := func(n int) int {
@@ -173,7 +173,7 @@ func TestLandscapesAreLinear(t *testing.T) {
 	}
 }
 
-// What is wrong in one landscape does not keep the command from telling what is wrong in the next ones.
+// Errors in one landscape do not hide errors in the next ones.
 func TestLandscapesAreAllToldAbout(t *testing.T) {
 	child := read(t, examples+"/namespacedcloudprofile.yaml")
 	profile := read(t, examples+"/cloudprofile.yaml")

@@ -20,18 +20,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// layout is how manifests lie in a repository, or how a dump has them.
+// layout is an arrangement of manifests in a repository or in a dump.
 type layout struct {
 	name  string
 	files map[string]string
-	// input are the arguments, the folder if there are none.
+	// input has the arguments. The default is the folder.
 	input []string
-	// status of lint, and texts that are in what it says; all of them matter.
+	// status is the exit status of lint. Its output must contain all texts in says.
 	status int
 	says   []string
 }
 
-// kubectl returns manifests as kubectl get prints them, in YAML: as a List.
+// kubectl returns manifests in the YAML output format of kubectl get: as a List.
 func kubectl(manifests ...string) string {
 	text := "apiVersion: v1\nitems:\n"
 	for _, m := range manifests {
@@ -65,10 +65,10 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// inUTF16 is a text as PowerShell redirects it.
+// inUTF16 returns a text as PowerShell redirects it.
 func inUTF16(text string) string {
 	var out bytes.Buffer
-	_ = binary.Write(&out, binary.LittleEndian, utf16.Encode([]rune("\ufeff"+text))) // which a buffer takes
+	_ = binary.Write(&out, binary.LittleEndian, utf16.Encode([]rune("\ufeff"+text))) // a buffer never fails
 	return out.String()
 }
 
@@ -96,7 +96,7 @@ const (
 	nothing = "no CloudProfile, NamespacedCloudProfile or Shoot among the inputs"
 )
 
-// landscapes are two with a folder each, which have a profile of the same name.
+// landscapes returns two landscapes with a folder each, whose profiles have the same name.
 func landscapes(profile, shoot string) map[string]string {
 	return map[string]string{
 		"dev/openstack.yaml": profile, "dev/shop.yaml": shoot,
@@ -104,7 +104,7 @@ func landscapes(profile, shoot string) map[string]string {
 	}
 }
 
-// layoutsOfRepositories are folders as people have them.
+// layoutsOfRepositories returns typical layouts of repositories.
 func layoutsOfRepositories(t *testing.T) []layout {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	both := func(more map[string]string) map[string]string {
@@ -226,7 +226,7 @@ func layoutsOfRepositories(t *testing.T) []layout {
 	}
 }
 
-// layoutsOfDumps are files as programs write them.
+// layoutsOfDumps returns typical output of programs.
 func layoutsOfDumps(t *testing.T) []layout {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	live := strings.Replace(shoot, "  namespace: garden-demo\n",
@@ -302,7 +302,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// What a folder has that is not read is named by every command that reads folders, whatever its answer is: it may be what was meant.
+// Every command that reads folders names the skipped files, whatever its answer, because they may have been meant.
 func TestSkippedIsNamed(t *testing.T) {
 	metadata, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
 	if err != nil {

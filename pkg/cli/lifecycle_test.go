@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// No command answers anything else, about any date, once the versions of a profile have lifecycles; nor once it has gone back.
+// No command changes its answer, for any date, once a profile's versions have lifecycles, or once it has dates again.
 func TestLifecyclesChangeNoAnswer(t *testing.T) {
 	for name, files := range map[string][2]string{
 		"newer-version": {root + "/docs/examples/newer-version.yaml", examples + "/shoot-trusted-launch.yaml"},
@@ -40,7 +40,7 @@ func TestLifecyclesChangeNoAnswer(t *testing.T) {
 					t.Fatalf("%s: status %d, %s", flags, r.status, r.stderr)
 				}
 				for i, is := range answers() {
-					// Lines of files move; what is said does not.
+					// Line numbers change, but nothing else.
 					if is.status != was[i].status || placeless(is.stdout) != placeless(was[i].stdout) {
 						t.Errorf("%s: status %d, %s\nand it was %d, %s", flags, is.status, is.stdout, was[i].status, was[i].stdout)
 					}
@@ -50,7 +50,7 @@ func TestLifecyclesChangeNoAnswer(t *testing.T) {
 					t.Errorf("%s: status %d, %s", flags, r.status, r.stdout)
 				}
 			}
-			const byDefault = "      classification: supported\n" // which is written out on the way back
+			const byDefault = "      classification: supported\n" // the way back writes the default
 			if got := read(t, "profile.yaml"); strings.ReplaceAll(got, byDefault, "") != strings.ReplaceAll(profile, byDefault, "") {
 				t.Errorf("there and back it is another one:\n%s", got)
 			}
@@ -60,5 +60,5 @@ func TestLifecyclesChangeNoAnswer(t *testing.T) {
 
 var linesOfProfile = regexp.MustCompile(`profile\.yaml:\d+:\d+|"line": \d+,|"column": \d+,?`)
 
-// placeless returns a text without the lines of files in it.
+// placeless removes line numbers from a text.
 func placeless(text string) string { return linesOfProfile.ReplaceAllString(text, "profile.yaml") }

@@ -20,7 +20,7 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 	cases.Run(t, "testdata/lint.txtar", func(c *cases.Case) string { return places(c.T(), manifests(c)...) })
 }
 
-// Input that is meant to hurt gets one clear finding, and what stands beside it is still checked.
+// Malicious input gets one clear finding, and the documents beside it are still checked.
 func TestHostileInput(t *testing.T) {
 	bomb := "x:\n- &a [" + strings.Repeat("x,", 50) + "]\n"
 	for c := 'b'; c < 'm'; c++ {
@@ -47,7 +47,7 @@ func TestHostileInput(t *testing.T) {
 	})
 }
 
-// A value may have megabytes. A message has its beginning, and is whole apart from that.
+// A value may have megabytes. A message contains only its beginning, but is otherwise complete.
 func TestLongValuesInMessages(t *testing.T) {
 	certificate, region := strings.Repeat("no PEM ", 100_000), strings.Repeat("é", 300)
 	manifest := strings.Replace(cloudProfile(t)+"  - name: "+region+"\n", "spec:\n", "spec:\n  caBundle: "+certificate+"\n", 1)
@@ -62,12 +62,12 @@ func TestLongValuesInMessages(t *testing.T) {
 	}
 }
 
-// What NamespacedCloudProfiles, their parents and their Shoots have to do with each other.
+// Findings about NamespacedCloudProfiles together with their parents and Shoots.
 func TestLintNamespacedCloudProfile(t *testing.T) {
 	cases.Run(t, "testdata/namespaced.txtar", func(c *cases.Case) string { return places(c.T(), manifests(c)...) })
 }
 
-// wrong is a manifest with errors, warnings, something of another kind and something that is no object.
+// wrong returns manifests with errors and warnings, an object of another kind, and a document that is not an object.
 func wrong(t *testing.T) string {
 	t.Helper()
 	return joined("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: elsewhere\n", "- not an object\n", cloudProfile(t)+"  - name: asia\n")
@@ -108,7 +108,8 @@ func TestNothingFoundInEveryFormat(t *testing.T) {
 	}
 }
 
-// The API server makes up the names of objects that have generateName, so that two of them are two. What has neither has an error of its own.
+// The API server generates names for objects with generateName, so two such objects are distinct. An object with neither name is an
+// error.
 func TestGeneratedNames(t *testing.T) {
 	named, profile := read(t, examples+"/shoot.yaml"), read(t, examples+"/cloudprofile.yaml")
 	generated := strings.Replace(named, "  name: shop\n", "  generateName: shop-\n", 1)
@@ -125,7 +126,7 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
-// Of the images of a Shoot of another cloud, only that is said which Gardener says: the profile is not the one that it should have.
+// For the images of a Shoot of another cloud, only Gardener's own findings are reported, because the profile is the wrong one.
 func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
 	other := strings.NewReplacer("    type: openstack\n", "    type: aws\n", "type: medium_4_8", "type: m5.large", "          version: 1877.5.0\n", "",
 		"name: gardenlinux", "name: suse").Replace(read(t, examples+"/shoot.yaml"))
@@ -140,22 +141,22 @@ func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
 	}
 }
 
-// Errors of a manifest do not change that the API server makes up its name.
+// Errors in a manifest do not affect its generated name.
 func TestGeneratedNameBesideAnError(t *testing.T) {
 	shoot := strings.NewReplacer("  name: shop\n", "  generateName: shop-\n", "maximum:", "maximun:").Replace(read(t, examples+"/shoot.yaml"))
 	r := run(t, joined(shoot, read(t, examples+"/cloudprofile.yaml")), "lint", "-")
 	contains(t, r.stderr, "\n2 objects checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
-// A manifest counts once, whatever is taken as meant in it.
+// A manifest is counted once, however many corrections are assumed in it.
 func TestAsMeantIsCountedOnce(t *testing.T) {
 	misspelt := strings.NewReplacer("  type: openstack\n", "  type: openstck\n", "  machineTypes:", "  machineType:")
 	profile := misspelt.Replace(read(t, examples+"/cloudprofile.yaml"))
 	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
-// A misspelt key of a provider config is one error: Shoots are judged by what was meant. What is wrong below it is found at its own line,
-// even if the key of the config is misspelt as well; and --fix repairs all of them.
+// A misspelt key in a provider config is one error: Shoots are checked as if it were correct. Errors below it are reported at their own
+// lines, even if another key above is misspelt, too. --fix repairs all of them.
 func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	for key, misspelt := range map[string]string{
@@ -180,7 +181,7 @@ func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
 	contains(t, run(t, twice, "lint", "-").stdout, fmt.Sprintf("<stdin>:%d:", line))
 }
 
-// What a misspelt architecture of the profile does to worker pools names it, and offers nothing that is not there.
+// The effects of a profile's misspelt architecture on worker pools refer to it, and suggest nothing that does not exist.
 func TestMisspeltArchitecture(t *testing.T) {
 	profile, shoot := read(t, examples+"/cloudprofile-full.yaml"), read(t, examples+"/shoot-full.yaml")
 	vocabulary := run(t, joined(strings.Replace(profile, "name: architecture", "name: architcture", 1), shoot), "lint", "-").stdout
@@ -195,7 +196,7 @@ func TestMisspeltArchitecture(t *testing.T) {
 	}
 }
 
-// A misspelt name, or misspelt metadata, is no missing name besides, and others refer to the name that is meant.
+// A misspelt name or metadata key is not reported as a missing name as well, and others can refer to the intended name.
 func TestMisspeltName(t *testing.T) {
 	profile, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")
 	for _, misspelt := range [][2]string{{"metadata:", "metadat:"}, {"  name:", "  naem:"}} {
@@ -209,7 +210,7 @@ func TestMisspeltName(t *testing.T) {
 	}
 }
 
-// A profile whose name is right is not hidden by one that is meant to have it, too.
+// A profile with the correct name is not hidden by one whose misspelt name means the same.
 func TestMisspeltNameOfAnother(t *testing.T) {
 	profile := read(t, examples+"/cloudprofile.yaml")
 	other := strings.NewReplacer("  name: openstack\n", "  naem: openstack\n", "  - name: medium_4_8\n", "  - name: other_4_8\n").Replace(profile)
@@ -219,7 +220,7 @@ func TestMisspeltNameOfAnother(t *testing.T) {
 	}
 }
 
-// Gardener refuses a Shoot of another type than its profile: who asks what it boots, or what becomes of it, is told the same as by lint.
+// Gardener refuses a Shoot whose type differs from its profile's. Commands with predictions give the same error as lint.
 func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
 	other := joined(strings.Replace(read(t, examples+"/shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1), read(t, examples+"/cloudprofile.yaml"))
 	for _, command := range []string{"select", "explain", "maintenance"} {
@@ -232,7 +233,7 @@ func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
 	}
 }
 
-// A profile may have no volume types at all, and then a worker pool has none.
+// A profile may have no volume types, and then a worker pool cannot have one.
 func TestNoVolumeTypes(t *testing.T) {
 	profile := patched(t, read(t, examples+"/cloudprofile.yaml"), `[{op: remove, path: /spec/volumeTypes}]`)
 	r := run(t, joined(profile, read(t, examples+"/shoot.yaml")), "lint", "-")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// many returns texts about a number of things, counted from 1.
+// many repeats a format with the numbers from 1.
 func many(number int, format string) string {
 	var all strings.Builder
 	for i := range number {
@@ -19,14 +19,14 @@ func many(number int, format string) string {
 	return all.String()
 }
 
-// withTypes returns the profile of [cloudProfile] with a number of further machine types.
+// withTypes returns the profile of [cloudProfile] with this many additional machine types.
 func withTypes(t *testing.T, number int, name, memory string) string {
 	t.Helper()
 	types := many(number, "  - name: "+name+"\n    cpu: \"4\"\n    gpu: \"0\"\n    memory: "+memory+"\n    capabilities: {architecture: [amd64]}\n")
 	return strings.Replace(cloudProfile(t), "  machineImages:\n", types+"  machineImages:\n", 1)
 }
 
-// What is wrong with each of many things is said once, as a list of `openstack flavor list` in a profile has it: memory in mebibytes.
+// Equal findings about many entries are reported once, such as sizes copied from `openstack flavor list`, which are in mebibytes.
 func TestSaidOnceOfMany(t *testing.T) {
 	profile := withTypes(t, 12, "m%d", `"8192"`)
 	profile = strings.Replace(profile, "{versions: [", "{versions: ["+many(4, "{version: 1.2%d.0}, "), 1)
@@ -41,7 +41,7 @@ func TestSaidOnceOfMany(t *testing.T) {
 	}
 }
 
-// A cloud that offers many machine types in one of its zones, and of which one region was read.
+// A cloud that offers many machine types in only one of its zones, and an inventory of only one region.
 func TestVerifySaysItOnceOfMany(t *testing.T) {
 	profile := withTypes(t, 5, "m%d", "8Gi")
 	profile = strings.Replace(profile, "{name: europe-1a}", "{name: europe-1a}, {name: europe-1b}", 1) + many(7, "  - name: region-%d\n")
@@ -54,7 +54,7 @@ func TestVerifySaysItOnceOfMany(t *testing.T) {
 	contains(t, r.stderr, "note: there is no inventory of regions region-1, region-2, region-3, region-4, region-5, and 2 more: nothing is concluded about that\n")
 }
 
-// What Gardener refuses in a list stands in the order of the list.
+// Findings about a list are in the order of the list.
 func TestPlanOrdersByIndex(t *testing.T) {
 	inFolder(t, map[string]string{"old.yaml": cloudProfile(t), "new.yaml": withTypes(t, 11, `"m:%d"`, "8Gi")})
 	type planned struct {
@@ -71,7 +71,7 @@ func TestPlanOrdersByIndex(t *testing.T) {
 	}
 }
 
-// What plan and migrate find wrong with each of many things they say once, as lint does; JSON has each.
+// plan and migrate also report equal findings about many entries once. JSON has each of them.
 func TestPlanAndMigrateSayItOnceOfMany(t *testing.T) {
 	const more = "    the same 5 times more: "
 	inFolder(t, map[string]string{

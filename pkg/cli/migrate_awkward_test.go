@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// head, kubernetes and the like are parts of profiles in the legacy format.
+// Parts of profiles in the legacy format.
 const (
 	head       = "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata:\n  name: awkward\nspec:\n"
 	kubernetes = "  kubernetes:\n    versions:\n    - version: 1.33.2\n"
@@ -60,7 +60,7 @@ const (
 	plainAWS   = head + ofAWS + awsImages
 )
 
-// replacing returns a function that replaces the first occurrence of a text. Without one the test ends.
+// replacing returns a function that replaces the first occurrence of a text. The test fails if there is none.
 func replacing(t *testing.T) func(text, old, with string) string {
 	return func(text, old, with string) string {
 		t.Helper()
@@ -73,11 +73,11 @@ func replacing(t *testing.T) func(text, old, with string) string {
 
 const noMachineType = ":11:3: error: Required value: must provide at least one machine type"
 
-// awkwardFile is a legacy profile as people write them. What cannot be kept when the architecture is registered, or when versions
-// are written as flavors, is refused, with this text; empty: it is kept.
+// awkwardFile is a realistic legacy profile. registered and flavors are the errors with which registering the architecture, and writing
+// versions as flavors, are refused. Empty means that everything is kept.
 type awkwardFile struct{ text, registered, flavors string }
 
-// awkward returns such profiles by what is awkward about them.
+// awkward returns such profiles by their difficulty.
 func awkward(t *testing.T) map[string]awkwardFile {
 	t.Helper()
 	replaced := replacing(t)
@@ -245,7 +245,7 @@ func awkward(t *testing.T) map[string]awkwardFile {
 	}
 }
 
-// profilesOf returns the CloudProfiles in a text, as YAML without anchors, in their order.
+// profilesOf returns the CloudProfiles in a text as YAML without anchors, in order.
 func profilesOf(t *testing.T, text string) (profiles []string) {
 	t.Helper()
 	for document := range strings.SplitSeq("\n"+strings.TrimPrefix(text, "\ufeff"), "\n---") {
@@ -275,7 +275,7 @@ func profilesOf(t *testing.T, text string) (profiles []string) {
 	return profiles
 }
 
-// commentsOf returns the comments of a text that these profiles can have, sorted.
+// commentsOf returns the sorted comments of such a text.
 func commentsOf(text string) (comments []string) {
 	for line := range strings.Lines(text) {
 		if at := strings.Index(line, "#"); at >= 0 && !strings.Contains(line, "'b'") && !strings.Contains(line,
@@ -287,7 +287,7 @@ func commentsOf(text string) (comments []string) {
 	return comments
 }
 
-// A version that is there twice is no more wrong where capabilities are registered, and is refused where its flavors would be joined.
+// A duplicate version does not prevent registering capabilities. It is refused if its flavors would be merged.
 func TestMigrateAnImageVersionTwice(t *testing.T) {
 	twice := plainAWS + strings.SplitAfterN(awsImages, "versions:\n", 2)[1]
 	const same = "linux@1.0.0: {architecture: [amd64]} is the same flavor"
@@ -301,13 +301,13 @@ func TestMigrateAnImageVersionTwice(t *testing.T) {
 	}
 }
 
-// Whatever a file looks like, what is in it is kept, or it is refused with the line that is in the way; it is never broken.
+// The contents of any file are kept, or it is refused with the line that prevents that. It is never corrupted.
 func TestMigrateAwkwardFiles(t *testing.T) {
 	byType := map[string]cli.Provider{}
 	for _, cloud := range clouds.All() {
 		byType[cloud.Type()] = cloud
 	}
-	// images returns what all profiles in a text boot.
+	// images returns the images of all profiles in a text.
 	images := func(t *testing.T, text string) (all []map[string]any) {
 		for _, profile := range profilesOf(t, text) {
 			var object struct{ Spec struct{ Type string } }

@@ -32,14 +32,14 @@ type legacy struct {
 	r    *rand.Rand
 	b    strings.Builder
 	eol  string
-	step int // of mappings
-	dash int // of lists below their key
-	// suffixed is set if some versions have a suffix.
+	step int // for mappings
+	dash int // for lists below their key
+	// suffixed means that some versions have a suffix.
 	suffixed bool
 	comments int
 }
 
-// line writes a line, with a comment behind or above it at times.
+// line writes a line, sometimes with a comment after or above it.
 func (l *legacy) line(indent int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	switch l.r.IntN(12) {
@@ -57,7 +57,7 @@ func (l *legacy) line(indent int, format string, args ...any) {
 	fmt.Fprintf(&l.b, "%*s%s%s", indent, "", text, l.eol)
 }
 
-// text writes text in one of the ways that YAML has.
+// text writes text in one of YAML's styles.
 func (l *legacy) text(text string) string {
 	switch l.r.IntN(4) {
 	case 0:
@@ -68,7 +68,7 @@ func (l *legacy) text(text string) string {
 	return text
 }
 
-// item writes an entry of a list, member by member; each is a key and text, or the key of what nested writes.
+// item writes a list entry, member by member. Each member is a key with a text, or a key for nested content.
 func (l *legacy) item(indent int, members [][2]string) {
 	for i, m := range members {
 		prefix := "  "
@@ -79,13 +79,13 @@ func (l *legacy) item(indent int, members [][2]string) {
 	}
 }
 
-// legacyTypes are the clouds of random profiles.
+// legacyTypes are the provider types of random profiles.
 var legacyTypes = []string{"openstack", "aws", "gcp", "azure", "alicloud", "local"}
 
 var legacyRegions = map[string][]string{"openstack": {"europe", "asia"}, "aws": {"eu-central-1", "us-east-1"}, "gcp": {"europe-west1"},
 	"azure": {"westeurope"}, "alicloud": {"eu-central-1", "cn-shanghai"}, "local": {"local"}}
 
-// reference writes what refers to an image of a cloud.
+// reference returns a random reference to an image of a cloud.
 func (l *legacy) reference(cloud string) [2]string {
 	n := l.r.IntN(1 << 30)
 	switch cloud {
@@ -103,7 +103,7 @@ func (l *legacy) reference(cloud string) [2]string {
 	return [2]string{"id", fmt.Sprintf("id-%d", n)}
 }
 
-// newLegacy writes a profile of a cloud.
+// newLegacy writes a random profile of a cloud.
 func newLegacy(r *rand.Rand, cloud string) *legacy {
 	l := &legacy{r: r, eol: []string{"\n", "\n", "\r\n"}[r.IntN(3)], step: []int{2, 2, 4}[r.IntN(3)], suffixed: r.IntN(2) == 0}
 	l.dash = []int{0, 0, 2}[r.IntN(3)]
@@ -246,8 +246,8 @@ func (l *legacy) mapping(cloud string, at int, v random) {
 	}
 }
 
-// booted returns what each worker pool boots that there could be, by image version, machine type, region and what it asks for. It
-// answers for the profile as the API server has it, and is another way to ask than that of the command.
+// booted returns the image of each possible worker pool, by image version, machine type, region and request. It applies the API server's
+// defaults first, and does not use the command's way of resolving.
 func booted(t *testing.T, cloud cli.Provider, text string) map[string]any {
 	t.Helper()
 	object := &v1beta1.CloudProfile{}
@@ -283,7 +283,7 @@ func booted(t *testing.T, cloud cli.Provider, text string) map[string]any {
 	return found
 }
 
-// migrate runs migrate -w on the file, and returns what is in it then. One time in four it is run once more, and has to change nothing.
+// migrate runs migrate -w on the file, and returns its new content. One time in four it runs it again, which must change nothing.
 func (l *lawful) migrate(args ...string) string {
 	t, file := l.T, l.file
 	t.Helper()
@@ -298,7 +298,7 @@ func (l *lawful) migrate(args ...string) string {
 	return after
 }
 
-// words returns the lines of a text, without indentation, dashes and comments, and those of its comments, each as often as it is there.
+// words counts the lines of a text without indentation, dashes and comments, and its comments.
 func words(text string) (lines, comments map[string]int) {
 	lines, comments = map[string]int{}, map[string]int{}
 	for line := range strings.Lines(text) {
@@ -319,8 +319,8 @@ func blankLines(text string) (count int) {
 	return count
 }
 
-// keepsText demands that every line and comment of a text is in another one as well, as it is written there, but for what the format
-// with capabilities has no place for.
+// keepsText requires that every line and comment of a text is also in the other one, unchanged, except for what the format with
+// capabilities cannot express.
 func keepsText(t *testing.T, before, after string) {
 	t.Helper()
 	lines, comments := words(before)
@@ -342,7 +342,7 @@ func keepsText(t *testing.T, before, after string) {
 	}
 }
 
-// withoutVersions returns a profile without the lines of its image versions in the provider config.
+// withoutVersions returns a profile without the lines of image versions in its provider config.
 func withoutVersions(text string) string {
 	var kept strings.Builder
 	skipping, indent := false, 0
@@ -365,7 +365,7 @@ func withoutVersions(text string) string {
 	return kept.String()
 }
 
-// added returns the lines that a text has more than another one, all of whose lines it has in their order.
+// added returns the lines of after that are not in before, whose lines it must contain in order.
 func added(t *testing.T, before, after string) (more []string) {
 	t.Helper()
 	rest := slices.Collect(strings.Lines(before))
@@ -382,7 +382,7 @@ func added(t *testing.T, before, after string) (more []string) {
 	return more
 }
 
-// lawful is a random profile in a file, with what its worker pools boot.
+// lawful is a random profile in a file, with the images of its worker pools.
 type lawful struct {
 	*testing.T
 	seed   int
@@ -392,7 +392,7 @@ type lawful struct {
 	images map[string]any
 }
 
-// same demands that every worker pool boots from a text what it booted before.
+// same requires that the changed text has the same image for every worker pool.
 func (l *lawful) same(what, changed string) {
 	l.Helper()
 	if now := booted(l.T, l.cloud, changed); !reflect.DeepEqual(l.images, now) {
@@ -400,8 +400,8 @@ func (l *lawful) same(what, changed string) {
 	}
 }
 
-// registers demands that registering the architecture adds three lines, and that the way back takes them away. Where images do not tell
-// which of several architectures they are for, their versions change as well, and nothing else.
+// registers requires that registering the architecture adds three lines, and that the way back removes them. If images do not state which
+// of several architectures they are for, their versions change, too, but nothing else.
 func (l *lawful) registers() {
 	registered := l.migrate()
 	l.same("registered", registered)
@@ -419,8 +419,8 @@ func (l *lawful) registers() {
 	}
 }
 
-// onlyVersions demands that nothing changes but the image versions, of core to which flavors are added and of the provider config, and
-// that these keep their text.
+// onlyVersions requires that only image versions change, by new flavors in core, and in the provider config, and that these keep their
+// text.
 func (l *lawful) onlyVersions(changed string) {
 	keepsText(l.T, l.text, changed)
 	for _, line := range added(l.T, withoutVersions(l.text), withoutVersions(changed))[3:] {
@@ -431,8 +431,8 @@ func (l *lawful) onlyVersions(changed string) {
 	}
 }
 
-// becomesFlavors demands that writing versions as flavors, at once or in two steps, changes nothing but the image versions of the
-// provider config, keeps their text, and can be taken back.
+// becomesFlavors requires that writing versions as flavors, at once or in two steps, only changes image versions in the provider config,
+// keeps their text, and can be reverted.
 func (l *lawful) becomesFlavors() {
 	if l.r().IntN(2) == 0 {
 		l.migrate()
@@ -450,8 +450,8 @@ func (l *lawful) becomesFlavors() {
 	}
 }
 
-// registersReserved demands that registering what Gardener has reserved changes nothing but the vocabulary and the image versions, keeps
-// their text, and can be taken back.
+// registersReserved requires that registering Gardener's reserved capabilities only changes the vocabulary and image versions, keeps
+// their text, and can be reverted.
 func (l *lawful) registersReserved() {
 	if l.r().IntN(2) == 0 {
 		l.migrate("--provider-config")
@@ -470,7 +470,7 @@ func (l *lawful) registersReserved() {
 	}
 }
 
-// staysFolded demands that there is no way back to the legacy format, which has no place for what was folded.
+// staysFolded requires that there is no way back to the legacy format, which cannot express folded versions.
 func (l *lawful) staysFolded(folded string) {
 	r := runFor(clouds.All(), "", "migrate", "-w", "--back", l.file)
 	if now := read(l.T, l.file); r.status != 1 || now != folded {
@@ -478,7 +478,7 @@ func (l *lawful) staysFolded(folded string) {
 	}
 }
 
-// folds demands that versions with a suffix are gone after they are folded, and that all others boot what they booted.
+// folds requires that folding removes the versions with a suffix, and that all others keep their images.
 func (l *lawful) folds() {
 	folded := l.migrate("--fold=-metal=host:metal")
 	l.staysFolded(folded)
@@ -495,8 +495,8 @@ func (l *lawful) folds() {
 	}
 }
 
-// foldsByMachineType demands that a machine type which supports the value of the fold alone boots what the version with the suffix
-// booted there, and that all others boot what they booted.
+// foldsByMachineType requires that machine types that support only the fold's value get the image of the version with the suffix, and
+// that all others keep theirs.
 func (l *lawful) foldsByMachineType() {
 	folded := l.migrate("--fold=-metal=host:metal,virtual", "--machine-types=type-0,t*-0")
 	l.staysFolded(folded)
@@ -515,12 +515,12 @@ func (l *lawful) foldsByMachineType() {
 
 func (l *lawful) r() *rand.Rand { return rand.New(rand.NewPCG(uint64(l.seed), 19)) }
 
-// randomProfiles is how many profiles the law is tried with; make test-migration tries more.
+// randomProfiles is the number of profiles in the test. make test-migration tries more.
 var randomProfiles = flag.Int("profiles", 240, "how many random profiles are migrated")
 
-// Every step changes what must change, and no pool boots anything else.
+// Every step makes its change, and no worker pool gets another image.
 func TestMigrationOfRandomProfiles(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // or most of the time is spent on what Gardener's packages have in memory
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // or most of the time goes into marking the memory of Gardener's packages
 	byType := map[string]cli.Provider{}
 	for _, cloud := range clouds.All() {
 		byType[cloud.Type()] = cloud

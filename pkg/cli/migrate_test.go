@@ -61,7 +61,7 @@ spec:
         - {name: asia, id: "far", architecture: arm64}
 `
 
-// changes returns the lines of a diff that begin with + or -.
+// changes returns the removed and added lines of a diff.
 func changes(diff string) (lines []string) {
 	for line := range strings.Lines(diff) {
 		if (line[0] == '+' || line[0] == '-') && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
@@ -93,7 +93,7 @@ func TestMigrateRegisters(t *testing.T) {
 	}
 }
 
-// What is written keeps the rights of its file, and is nothing if it is not all.
+// Written files keep their permissions. If one cannot be written, none is.
 func TestMigrateWrites(t *testing.T) {
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "profile.yaml"), filepath.Join(folder, "link.yaml")
@@ -127,7 +127,7 @@ func TestMigrateWrites(t *testing.T) {
 	}
 }
 
-// A NamespacedCloudProfile follows its parent, and is rewritten with it, and back.
+// A NamespacedCloudProfile is migrated together with its parent, in both directions.
 func TestMigrateNamespaced(t *testing.T) {
 	folder := t.TempDir()
 	both := []string{filepath.Join(folder, "parent.yaml"), filepath.Join(folder, "child.yaml")}
@@ -173,7 +173,8 @@ func TestMigrateNamespaced(t *testing.T) {
 	}
 }
 
-// A mapping may stand for any architecture. Then a NamespacedCloudProfile that goes back before its parent has to list those of its versions.
+// A mapping may be for any architecture. A NamespacedCloudProfile that goes back before its parent must then list its versions'
+// architectures.
 func TestMigrateNamespacedBackByAnyArchitecture(t *testing.T) {
 	folder := examples + "/hcloud/"
 	inFolder(t, map[string]string{"parent.yaml": read(t, folder+"cloudprofile.yaml"), "child.yaml": read(t, folder+"namespacedcloudprofile.yaml")})
@@ -186,7 +187,7 @@ func TestMigrateNamespacedBackByAnyArchitecture(t *testing.T) {
 	}
 }
 
-// Versions that only a suffix tells apart become one, but for those that are used; these follow when they are not, in a second step.
+// Versions that differ only in a suffix are merged, except those in use, which follow in a second step once they are not.
 func TestMigrateFolds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "suffixes.yaml")
 	write(t, file, read(t, suffixes))
@@ -226,7 +227,7 @@ func TestMigrateFolds(t *testing.T) {
 	}
 }
 
-// A worker pool that leaves its version to Gardener has one all the same, which it moves from as others do.
+// A worker pool whose version Gardener filled in is moved from it like any other.
 func TestMigrateMovesWhatGardenerFilledIn(t *testing.T) {
 	const filled = head + `  type: local
   regions: [{name: local}]
@@ -277,7 +278,7 @@ spec:
 	}
 }
 
-// What lint warns about afterwards is said in the order of lines, and of standard input under the name that it has.
+// Lint's warnings about the result are sorted by line, and use the given name of standard input.
 func TestMigrateNamesStandardInput(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "testdata/migrate-reserved.txtar"), "-- too little is registered/profile.yaml --\n")
 	text, _, _ = strings.Cut(text, "-- too little is registered/run --")
@@ -288,7 +289,7 @@ func TestMigrateNamesStandardInput(t *testing.T) {
 	}
 }
 
-// A file that has the name of the second step, and is none, is left alone, and so is everything else.
+// A file that has the name of the second step, but other contents, prevents all changes.
 func TestMigrateLeavesOtherFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "suffixes.yaml")
 	write(t, file, read(t, suffixes))
@@ -303,7 +304,7 @@ func TestMigrateLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// Where the second step cannot be written, nothing is: neither beside a folder of its name, nor under a name that is too long.
+// If the second step cannot be written, nothing is: because of a folder with its name, or because its name is too long.
 func TestMigrateWritesAllOrNothing(t *testing.T) {
 	for name, tc := range map[string]struct{ link, want string }{
 		"a folder":        {"suffixes.yaml", ".step-2 is there already and says something else: move it away\n"},
@@ -324,7 +325,7 @@ func TestMigrateWritesAllOrNothing(t *testing.T) {
 	}
 }
 
-// Each step is shown by itself: the first one as a diff, and what follows as comments, which a program that applies it passes over.
+// Each step is shown separately: the first one as a diff, and the next ones as comments, which programs that apply diffs skip.
 func TestMigrateShowsSteps(t *testing.T) {
 	args := []string{"migrate", foldSuffixes, "--machine-types=bare_*", suffixes}
 	r := run(t, "", args...)
@@ -373,8 +374,8 @@ func TestMigrateShowsSteps(t *testing.T) {
 	}
 }
 
-// There is no second step where a worker pool could not boot what it boots from the version without suffix, and none for a version
-// that somebody extends: they are kept, and said so.
+// Versions are kept, with a note, if a worker pool could not boot its image from the version without the suffix, or if a
+// NamespacedCloudProfile extends the version. Then there is no second step for them.
 func TestMigrateKeeps(t *testing.T) {
 	silent := read(t, suffixes)
 	profile, shoot, _ := strings.Cut(silent, "---\n")
@@ -425,7 +426,7 @@ spec:
 	}
 }
 
-// What cannot be migrated is said with its line, and nothing is written.
+// Profiles that cannot be migrated are reported with the line, and nothing is written.
 func TestMigrateRefuses(t *testing.T) {
 	legacy, replaced := read(t, legacyProfile), replacing(t)
 	unreadable := strings.SplitAfter(read(t, "../../example/cloudprofile.yaml"), "\n    machineImages:")[0] + " 'abc'\n"
@@ -515,7 +516,7 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
-// A Shoot of a CloudProfile that is not there is no reason not to migrate another one.
+// A Shoot of a missing CloudProfile does not prevent the migration of another one.
 func TestMigrateBesideOtherShoots(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file.yaml")
 	write(t, file, replacing(t)(read(t, suffixes), "    name: suffixes\n  region", "    name: other\n  region"))
@@ -524,7 +525,7 @@ func TestMigrateBesideOtherShoots(t *testing.T) {
 	}
 }
 
-// What is refused is said in JSON as well, by the findings that lint would print.
+// Refusals are also in the JSON output, as lint's findings.
 func TestMigrateRefusesInJSON(t *testing.T) {
 	r := run(t, shoot(t), "migrate", "-o", "json", "-")
 	answer := decoded[struct {
@@ -542,7 +543,7 @@ func TestMigrateRefusesInJSON(t *testing.T) {
 	}
 }
 
-// A version with the suffix that has no partner stays, and is named; a fold that is done already has nothing to do.
+// A version with the suffix, but without a counterpart, stays and is reported. Repeating a fold changes nothing.
 func TestMigrateNamesWhatIsNotFolded(t *testing.T) {
 	file, replaced := filepath.Join(t.TempDir(), "profile.yaml"), replacing(t)
 	profile, _, _ := strings.Cut(read(t, suffixes), "---\n")
@@ -573,7 +574,7 @@ func TestMigrateNamesWhatIsNotFolded(t *testing.T) {
 	}
 }
 
-// What was in a pipe cannot be read again to change it.
+// A pipe cannot be changed, because it cannot be read again.
 func TestPipesAreNotChanged(t *testing.T) {
 	for text, args := range map[string][]string{
 		read(t, legacyProfile): {"migrate"}, read(t, examples+"/broken/field-type.yaml"): {"lint", "--fix"},
@@ -584,7 +585,7 @@ func TestPipesAreNotChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = in.WriteString(text) // which is less than a pipe has room for
+			_, err = in.WriteString(text) // it fits into the pipe's buffer
 			name := fmt.Sprintf("/dev/fd/%d", out.Fd())
 			want := "capkit: " + name + " cannot be read twice: name a file that can, or use - for standard input\n"
 			if err = errors.Join(err, in.Close()); err != nil {
@@ -600,7 +601,7 @@ func TestPipesAreNotChanged(t *testing.T) {
 	}
 }
 
-// Who left out the type of a profile is told to write it, and not of a provider whose name is empty.
+// For a profile without a type, the error tells the user to write one, instead of naming an empty provider.
 func TestProfileWithoutAType(t *testing.T) {
 	profile := strings.Replace(read(t, examples+"/cloudprofile-legacy.yaml"), "  type: openstack\n", "", 1)
 	r := run(t, profile, "migrate", "-")
@@ -609,7 +610,7 @@ func TestProfileWithoutAType(t *testing.T) {
 	contains(t, r.stderr, `this command knows local, openstack, not ""; write the type`)
 }
 
-// What has no name is not to be registered.
+// Findings about capabilities without a name do not suggest registering it.
 func TestCapabilitiesWithoutANameOrAValue(t *testing.T) {
 	profile := strings.NewReplacer("      - architecture: [amd64] # no hypervisor: it boots on either\n", "      - {architecture: [amd64], '': [x]}\n",
 		"            hypervisor: [baremetal]\n", "            hypervisor: ['']\n            '': [x]\n").Replace(read(t, examples+"/cloudprofile.yaml"))

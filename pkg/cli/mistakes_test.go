@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Mistakes that operators, authors of extensions and owners of Shoots make, in the examples, and what lint says about each: from
-// that alone it has to be clear what to change.
+// Typical mistakes by operators, extension authors and shoot owners, made in the examples, with lint's findings. The findings alone must
+// make clear what to change.
 func TestMistakes(t *testing.T) {
 	found := regexp.MustCompile(`(?m): (error|warning): .* \[([a-z-]+)\]$`)
 	rules := map[string]finding.Rule{}
@@ -62,7 +62,7 @@ func TestMistakes(t *testing.T) {
 	})
 }
 
-// withMistakes replaces parts of a text: each by what stands behind it after a line with =>, up to a line with --.
+// withMistakes replaces parts of a text. Each change is an old text, a line with =>, and a new text, up to a line with --.
 func withMistakes(t *testing.T, text, changes string) string {
 	t.Helper()
 	for change := range strings.SplitSeq(changes, "--\n") {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// So is what settings name. A language server does not wait for it, either.
+// A pipe in the settings is an error, too. A language server does not wait for it, either.
 func TestSettingsThatNameAPipe(t *testing.T) {
 	profile := read(t, examples+"/cloudprofile.yaml")
 	for _, key := range []string{"inputs", "providerFiles"} {
@@ -28,7 +28,7 @@ func TestSettingsThatNameAPipe(t *testing.T) {
 	}
 }
 
-// What the command looks for by itself, and is a pipe, is an error: nobody may ever write to it. A link to a file is read.
+// A pipe among the files that the command finds by itself is an error, because it may have no writer. A link to a file is read.
 func TestSettingsThatAreAPipe(t *testing.T) {
 	inFolder(t, map[string]string{"manifests/profile.yaml": read(t, examples+"/cloudprofile.yaml"), "settings": "failOn: warning\n", "ignored": "*.json\n"})
 	lint := func() result { return run(t, "", "lint", "manifests") }

@@ -28,7 +28,7 @@ import (
 
 func TestPlan(t *testing.T) { cases.Run(t, "testdata/plan.txtar", commands(providers)) }
 
-// git runs git in a folder, without anything that the machine has configured.
+// git runs git in a folder, without the machine's configuration.
 func git(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -40,7 +40,7 @@ func git(t *testing.T, folder string, args ...string) {
 	}
 }
 
-// OLD and NEW may lie among the files: they are not read as such once more.
+// If the folder also contains OLD and NEW, they are not read as inputs again.
 func TestPlanInAFolder(t *testing.T) {
 	text := read(t, examples+"/cloudprofile.yaml")
 	files := map[string]string{
@@ -56,7 +56,7 @@ func TestPlanInAFolder(t *testing.T) {
 	}
 }
 
-// A file is compared with what it has been, from wherever the command is called.
+// A file is compared with its earlier revision, from any working directory.
 func TestPlanWithAnEarlierRevision(t *testing.T) {
 	repository := t.TempDir()
 	folder := filepath.Join(repository, "profiles")
@@ -107,7 +107,7 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 }
 
-// A pull request may have a folder that git takes for a repository, and whose settings name a program: it is not run.
+// A pull request may bring a folder that git treats as a repository, and whose configuration names a program. It must not be run.
 func TestPlanRunsNothingThatAManifestBrings(t *testing.T) {
 	repository, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	folder := filepath.Join(repository, "profiles")
@@ -118,14 +118,14 @@ func TestPlanRunsNothingThatAManifestBrings(t *testing.T) {
 	for _, setting := range [][]string{
 		{"core.worktree", "."},
 		{"core.repositoryFormatVersion", "1"},
-		{"extensions.partialClone", "origin"}, // so that what is missing is fetched, by a program
+		{"extensions.partialClone", "origin"}, // makes git fetch missing objects, with a program
 		{"remote.origin.promisor", "true"},
 		{"remote.origin.url", "ssh://host/path"},
 		{"core.sshCommand", "echo >" + ran + " #"},
 	} {
 		git(t, folder, append([]string{"config"}, setting...)...)
 	}
-	hidden := filepath.Join(folder, ".git") // which no commit has, but its contents beside the profile
+	hidden := filepath.Join(folder, ".git") // commits cannot contain it, but can contain its files beside the profile
 	for _, name := range []string{"HEAD", "config", "refs"} {
 		if err := os.Rename(filepath.Join(hidden, name), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestPlanRunsNothingThatAManifestBrings(t *testing.T) {
 	}
 }
 
-// A link has been what the file has been to which it leads; a file that is a link now has been what it was itself.
+// A link is compared with its target's earlier content, and a file that became a link with its own earlier content.
 func TestPlanWithEarlierLinks(t *testing.T) {
 	repository, text := t.TempDir(), read(t, examples+"/cloudprofile.yaml")
 	link := func(from, to string) {
@@ -169,7 +169,7 @@ func TestPlanWithEarlierLinks(t *testing.T) {
 	}
 }
 
-// What cannot be read of OLD and NEW is named as what it is.
+// Errors about unreadable OLD and NEW describe the cause.
 func TestPlanNamesWhatCannotBeRead(t *testing.T) {
 	repository, text := t.TempDir(), read(t, examples+"/cloudprofile.yaml")
 	broken := strings.Replace(text, "type: openstack", "type: [openstack", 1)
@@ -194,7 +194,7 @@ func TestPlanNamesWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// exampleGarden returns an API server with the profiles and Shoots of the examples.
+// exampleGarden returns an API server with the example profiles and Shoots.
 func exampleGarden(t *testing.T) *fakegarden.API {
 	t.Helper()
 	api := &fakegarden.API{}
@@ -219,7 +219,7 @@ func exampleGarden(t *testing.T) *fakegarden.API {
 	return api
 }
 
-// A profile is compared with what a cluster has, whose Shoots are looked at, directly and through NamespacedCloudProfiles.
+// A profile is compared with the cluster's, for the Shoots that use it directly or through NamespacedCloudProfiles.
 func TestPlanOfACluster(t *testing.T) {
 	api := exampleGarden(t)
 	kubeconfig := api.Start(t)
@@ -234,9 +234,9 @@ func TestPlanOfACluster(t *testing.T) {
 		{"-A " + changed, whole, 1},
 		{"-n garden-demo " + changed, whole, 1},
 		{"-A --git=main " + changed, changed + " is in no git repository", 2},
-		{"-A " + root + "/example/cloudprofile.yaml " + changed, whole, 1}, // OLD is given, and the Shoots are not
+		{"-A " + root + "/example/cloudprofile.yaml " + changed, whole, 1}, // OLD is a file, but the Shoots are not
 		{"-A " + changed + " " + changed, "nothing changes", 0},
-		{"--context=here " + changed, "4 gone", 0}, // no Shoots are asked about
+		{"--context=here " + changed, "4 gone", 0}, // no Shoots are requested
 		{"--context=here " + changed + " " + root + "/example/shoot.yaml", "machine type bare_8_16: 1 pool of Shoot garden-demo/shop", 1},
 		{"-A " + root + "/example/cloudprofile-legacy.yaml", "has no CloudProfile openstack-legacy to be updated", 2},
 		{"-A " + root + "/example/namespacedcloudprofile.yaml", "NamespacedCloudProfile garden-demo/team: nothing changes", 0},
@@ -250,7 +250,7 @@ func TestPlanOfACluster(t *testing.T) {
 	}
 }
 
-// What maintenance says of a cluster depends on what of capkit's is installed there, unless a flag says it.
+// The predictions of maintenance for a cluster depend on capkit's components there, unless a flag overrides that.
 func TestMaintenanceOfACluster(t *testing.T) {
 	// The newest version has no image in the region of the Shoots.
 	profile := patched(t, read(t, root+"/example/cloudprofile.yaml"), `
@@ -272,7 +272,7 @@ func TestMaintenanceOfACluster(t *testing.T) {
 		change(garden)
 		return garden.Start(t)
 	}
-	// installed is a configuration with a webhook of this name, for objects of a provider.
+	// installed adds a configuration with a webhook of this name for a provider's objects.
 	installed := func(name, provider string) func(*fakegarden.API) {
 		return func(a *fakegarden.API) {
 			a.Mutating = []admissionregistrationv1.MutatingWebhookConfiguration{{}, {Webhooks: []admissionregistrationv1.MutatingWebhook{{
@@ -350,8 +350,7 @@ func itemsOf(t *testing.T, list any) [][]byte {
 	return texts
 }
 
-// A Shoot that plan is asked about has the changes that it has where no other Shoot is given; of its worker pools those are left that
-// are asked about.
+// A Shoot that is selected for plan has the same changes as without other Shoots. If worker pools are selected, only these are left.
 func TestPlanOfSomeShoots(t *testing.T) {
 	old, shop := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	bank := strings.NewReplacer("name: shop", "name: bank", "region: europe", "region: asia", "europe-1a", "asia-1a", "europe-1b", "asia-1a",
@@ -391,13 +390,13 @@ func TestPlanOfSomeShoots(t *testing.T) {
 	}
 }
 
-// The version of Gardener is that of the cluster, unless a flag names another one.
+// The version of Gardener is the cluster's, unless a flag sets another one.
 func TestGardenerVersionOfACluster(t *testing.T) {
 	const gate, unknown = "disabled CloudProfileCapabilities feature gate", "note: Gardener is assumed to be v1.150: "
 	for _, tc := range []struct {
 		info, flags  string
 		refused      bool
-		want, wanted string // what is said on standard output, and on standard error
+		want, wanted string // texts on standard output, and on standard error
 	}{
 		{"version: v1.150.0", "", false, "", ""},
 		{"version: v1.145.0", "", false, gate, ""},

@@ -33,7 +33,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// hostile are names that a stranger can give to what somebody else prints. The first has much of the others.
+// hostile are names that an attacker could give to printed things. The first one combines most of the others.
 var hostile = []string{
 	"a\n::error file=x::pwned\n##[error]x\x1b[31m\u009b1m\u202e]]><script>`|",
 	"::add-mask::x", "\n::error file=x::pwned", "\n  ::stop-commands::x", "\n##[error]x", "##[add-matcher]x", "##vso[task.complete]x",
@@ -41,18 +41,18 @@ var hostile = []string{
 	"a\U000e0001b", "]]>", "<script>", "`a` | b", "grün 図 🚀",
 }
 
-// asked is a command with its formats. The files stand for themselves, and - for all of them on standard input.
+// asked is a command with its formats. File names stand for themselves, and - for all files on standard input.
 type asked struct {
 	args    []string
 	formats []string
-	// named says that the answer names what is in the files.
+	// named means that the answer must contain the names in the files.
 	named bool
 }
 
 var (
 	answered = []string{"text", "json", "yaml"}
 	all      = []string{"cloudprofile.yaml", "namespacedcloudprofile.yaml", "shoot.yaml", "shoot-namespaced.yaml"}
-	// everything is asked of the files.
+	// everything has all commands on these files.
 	everything = []asked{
 		{append([]string{"lint"}, all...), []string{"text", "json", "yaml", "sarif", "junit", "github"}, false},
 		{append([]string{"lint", "--fix"}, all...), []string{""}, false},
@@ -67,20 +67,20 @@ var (
 	}
 )
 
-// outputs checks what commands print.
+// outputs checks the output of commands.
 type outputs struct {
 	*testing.T
 	checked, wrong, turn int
 }
 
-// end reports how many outputs were wrong, of at least so many.
+// end reports the number of wrong outputs, and fails if there were too few.
 func (o *outputs) end(atLeast int) {
 	if o.Logf("%d outputs", o.checked); o.wrong > 0 || o.checked < atLeast {
 		o.Errorf("%d of %d outputs are wrong", o.wrong, o.checked)
 	}
 }
 
-// run runs a command, checks what it prints, and returns that.
+// run runs a command, checks its output, and returns it.
 func (o *outputs) run(of, format, stdin string, args ...string) result {
 	if format != "" && format != "completion" {
 		args = append(slices.Clone(args), "-o", format)
@@ -94,7 +94,7 @@ func (o *outputs) run(of, format, stdin string, args ...string) result {
 	return r
 }
 
-// check counts an output, and shows the first that are wrong.
+// check counts an output, and reports the first wrong ones.
 func (o *outputs) check(err error, of string, args []string, r result) {
 	o.checked++
 	if err == nil {
@@ -111,10 +111,10 @@ var (
 	forged = regexp.MustCompile(`^(\\x3a|:):(error|stop)`)
 )
 
-// tabs are the formats that have them: indentation, and what is between a word and its explanation for a shell.
+// tabs are the formats that use tabs: for indentation, or between a word and its description for a shell.
 var tabs = []string{"junit", "html", "completion"}
 
-// harmless returns what in an output gives orders to a terminal, or a program that runs a job.
+// harmless returns an error if an output contains commands for a terminal or a CI system.
 func harmless(text, format string) error {
 	if !utf8.ValidString(text) {
 		return errors.New("there is what is not UTF-8")
@@ -137,7 +137,7 @@ func harmless(text, format string) error {
 	return nil
 }
 
-// parses returns why a document cannot be read.
+// parses returns the error of parsing a document.
 func parses(format, text string) error {
 	switch format {
 	case "json":
@@ -156,7 +156,7 @@ func parses(format, text string) error {
 	return nil
 }
 
-// ask asks everything about the files in the working directory. Where name is not empty, the answers have to name it.
+// ask runs all commands on the files in the working directory. If name is not empty, the answers must contain it.
 func (o *outputs) ask(of, name string) {
 	for _, a := range everything {
 		results := map[string]result{}
@@ -165,7 +165,7 @@ func (o *outputs) ask(of, name string) {
 			results[format] = r
 		}
 		var values [2]any
-		_ = json.Unmarshal([]byte(results["json"].stdout), &values[0]) // which was checked
+		_ = json.Unmarshal([]byte(results["json"].stdout), &values[0]) // already checked
 		_ = yaml.Unmarshal([]byte(results["yaml"].stdout), &values[1])
 		if _, both := results["yaml"]; both && !reflect.DeepEqual(values[0], values[1]) {
 			o.check(errors.New("JSON and YAML differ"), of, a.args, results["yaml"])
@@ -176,7 +176,7 @@ func (o *outputs) ask(of, name string) {
 	}
 }
 
-// askInTurns asks everything, each time in another format.
+// askInTurns runs all commands, each time in the next of their formats.
 func (o *outputs) askInTurns(of string) {
 	for _, a := range everything {
 		o.run(of, a.formats[o.turn%len(a.formats)], "", a.args...)
@@ -184,7 +184,7 @@ func (o *outputs) askInTurns(of string) {
 	o.turn++
 }
 
-// has reports whether a text in a value has a name in it.
+// has reports whether a text in a value contains a name.
 func has(value any, name string) bool {
 	switch value := value.(type) {
 	case string:
@@ -201,14 +201,14 @@ func has(value any, name string) bool {
 	return false
 }
 
-// exampleTree returns an example, which is changed by nobody else.
+// exampleTree decodes an example into a new tree.
 func exampleTree(t *testing.T, name string) (tree map[string]any) {
 	t.Helper()
 	unmarshal(t, read(t, filepath.Join(root, "example", name)), &tree)
 	return tree
 }
 
-// place writes the examples into the working directory, one of them changed, and beside them what the profile is before.
+// place writes the examples into the working directory, one of them changed, together with the original profile.
 func place(t *testing.T, changed string, change func(tree map[string]any)) {
 	t.Helper()
 	write(t, "before.yaml", read(t, filepath.Join(root, "example/cloudprofile.yaml")))
@@ -239,10 +239,10 @@ func writeTree(t *testing.T, name string, tree any) {
 	write(t, name, string(text))
 }
 
-// controls are characters that JSON has as they are, and YAML has not.
+// controls are characters that JSON may contain, and YAML must not.
 var controls = regexp.MustCompile(`[\x7f-\x{9f}]`)
 
-// renamed returns a value in which some texts are others, keys included.
+// renamed replaces texts in a value, including keys.
 func renamed(value any, names map[string]string) any {
 	switch value := value.(type) {
 	case string:
@@ -263,13 +263,13 @@ func renamed(value any, names map[string]string) any {
 	return value
 }
 
-// names are what the examples call things, as far as it can be anything.
+// names are the names in the examples that may be arbitrary.
 var names = []string{
 	"openstack-profile", "team", "shop", "lab", "garden-demo", "gardenlinux", "1877.5.0", "1592.9.0", "medium_4_8", "bare_8_16", "large_16_32",
 	"europe", "europe-1a", "hypervisor", "virtualized", "baremetal", "web", "db", "build", "1234-amd64-virt", "fp-pool-1", "haproxy",
 }
 
-// Whatever things are called, everywhere where they are named, nothing that is printed gives orders, and JSON and YAML have the name.
+// Whatever the names of things are, no output contains commands, and JSON and YAML contain the names.
 func TestNamesAreHarmless(t *testing.T) {
 	o := &outputs{T: t}
 	t.Chdir(t.TempDir())
@@ -292,7 +292,7 @@ func TestNamesAreHarmless(t *testing.T) {
 	o.end(600)
 }
 
-// renameAll writes the files with other names, also the one before the change; of that one an image is another one.
+// renameAll writes the files with other names, including the original profile, in which it also changes an image.
 func renameAll(t *testing.T, others map[string]string) {
 	t.Helper()
 	for _, name := range all {
@@ -300,7 +300,7 @@ func renameAll(t *testing.T, others map[string]string) {
 		spec := tree["spec"].(map[string]any)
 		for _, at := range []any{tree["metadata"], spec["parent"], spec["cloudProfile"]} {
 			if at, found := at.(map[string]any); found && at["name"] == "openstack" {
-				at["name"] = "openstack-profile" // which is no type
+				at["name"] = "openstack-profile" // it is not the type
 			}
 		}
 		writeTree(t, name, renamed(tree, others))
@@ -309,7 +309,7 @@ func renameAll(t *testing.T, others map[string]string) {
 	write(t, "before.yaml", strings.Replace(before, "1234-amd64-bare", "1234-amd64-other", 1))
 }
 
-// visit calls a function with each value of a tree, with its path and what sets it.
+// visit calls see for each value in a tree, with its path and its setter.
 func visit(value any, path string, set func(any), see func(path string, value any, set func(any))) {
 	see(path, value, set)
 	switch value := value.(type) {
@@ -324,7 +324,7 @@ func visit(value any, path string, set func(any), see func(path string, value an
 	}
 }
 
-// Whatever the value of a field is, and whatever unknown fields objects have, nothing that is printed gives orders.
+// Whatever the values of fields and the names of unknown fields are, no output contains commands.
 func TestFieldsAreHarmless(t *testing.T) {
 	o := &outputs{T: t}
 	t.Chdir(t.TempDir())
@@ -361,7 +361,7 @@ func TestFieldsAreHarmless(t *testing.T) {
 	o.end(1000)
 }
 
-// Whatever files and folders are called, nothing that is printed gives orders.
+// Whatever the names of files and folders are, no output contains commands.
 func TestFileNamesAreHarmless(t *testing.T) {
 	o := &outputs{T: t}
 	for i, name := range append(hostile, "a\xffb", "a\x9bb") {
@@ -399,7 +399,7 @@ func TestFileNamesAreHarmless(t *testing.T) {
 	o.end(700)
 }
 
-// Whatever arguments and the values of flags are, nothing that is printed gives orders.
+// Whatever the arguments and flag values are, no output contains commands.
 func TestArgumentsAreHarmless(t *testing.T) {
 	o := &outputs{T: t}
 	t.Chdir(t.TempDir())
@@ -428,7 +428,7 @@ func TestArgumentsAreHarmless(t *testing.T) {
 	o.end(1000)
 }
 
-// flags gives each flag of a command a value.
+// flags runs a command with this value for each of its flags.
 func (o *outputs) flags(cmd *cobra.Command, value string) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "context" || flag.Name == "kubeconfig" {
@@ -439,7 +439,7 @@ func (o *outputs) flags(cmd *cobra.Command, value string) {
 	})
 }
 
-// Whatever a cluster has, answers and is called, nothing that is printed gives orders.
+// Whatever a cluster contains, answers and is called, no output contains commands.
 func TestClustersAreHarmless(t *testing.T) {
 	o := &outputs{T: t}
 	for _, name := range hostile {
@@ -468,7 +468,7 @@ func TestClustersAreHarmless(t *testing.T) {
 	o.end(300)
 }
 
-// A diff that has to be quoted is a comment, so that nobody applies another change than -w makes. Any other is as it is.
+// A diff that needs quoting is printed as a comment, so that it cannot be applied as a different change from -w's. Others are exact.
 func TestDiffsAreExactOrComments(t *testing.T) {
 	const head = "metadata:\n  name: openstack\nspec:\n"
 	before, rest, _ := strings.Cut(read(t, guide+"openstack-legacy.yaml"), head)
@@ -479,7 +479,7 @@ func TestDiffsAreExactOrComments(t *testing.T) {
 		"::add-mask::x": "::add-mask::x",
 	} {
 		t.Chdir(t.TempDir())
-		write(t, "profile.yaml", before+"spec:\n  machineImages:\n"+images+first+"  machineTypes:\n"+last+ // a line is added here
+		write(t, "profile.yaml", before+"spec:\n  machineImages:\n"+images+first+"  machineTypes:\n"+last+ // the change adds a line here
 			"metadata: {name: openstack, annotations: {a: '\n    "+line+"'}}\n")
 		args := []string{"migrate", "--provider-config", "profile.yaml"}
 		printed, answer := run(t, "", args...), decoded[struct{ Files []struct{ Diff string } }](t, run(t, "", append(args, "-o=json")...))
@@ -500,7 +500,7 @@ func TestDiffsAreExactOrComments(t *testing.T) {
 	}
 }
 
-// Git takes a diff of a file with any name.
+// Git accepts a diff of a file with any name.
 func TestDiffsOfAnyName(t *testing.T) {
 	legacy := read(t, guide+"openstack-legacy.yaml")
 	for _, name := range []string{"a\n--- a/b\n+++ b/c", "::x\t", "\x1b[31m", "a\xff\"\\", "ü 図"} {
@@ -518,7 +518,7 @@ func TestDiffsOfAnyName(t *testing.T) {
 	}
 }
 
-// A name in a calendar is printable before the calendar escapes its texts: a backslash in one begins an escape sequence of the format.
+// A name in a calendar is made printable before the calendar's own escaping, in which a backslash begins an escape sequence.
 func TestCalendarsAreText(t *testing.T) {
 	shoot := filepath.Join(t.TempDir(), "shoot.yaml")
 	write(t, shoot, strings.Replace(read(t, examples+"/shoot-trusted-launch.yaml"), "name: ledger", `name: "a\u202eb"`, 1))

@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 )
 
-// rendered returns what render prints, which must be all there is to say.
+// rendered returns the output of render, which must be clean.
 func rendered(t *testing.T, manifest string) string {
 	t.Helper()
 	r := run(t, manifest, "render", "-")
@@ -27,7 +27,7 @@ func rendered(t *testing.T, manifest string) string {
 	return r.stdout
 }
 
-// mapped returns the versions that the provider config of a rendered profile maps, image by image.
+// mapped returns the versions in the provider config of a rendered profile, image by image.
 func mapped(t *testing.T, profile string) []string {
 	t.Helper()
 	var parsed v1beta1.CloudProfile
@@ -61,8 +61,8 @@ func TestRenderFormats(t *testing.T) {
 	}
 }
 
-// What is rendered is a CloudProfile like others: clean, and with the answers that its NamespacedCloudProfile gives. What
-// admission would refuse is not rendered, not even in part.
+// The result of render is a clean CloudProfile with the same answers as its NamespacedCloudProfile. A profile that admission would refuse
+// is not rendered, not even partially.
 func TestRender(t *testing.T) {
 	question := []string{"--image=gardenlinux", "--version=2000.1.0", "--machine-type=large", "--region=europe"}
 	cases.Run(t, "testdata/render.txtar", func(c *cases.Case) string {
@@ -85,12 +85,12 @@ func TestRender(t *testing.T) {
 				t.Error(of.stdout)
 			}
 		}
-		versions := strings.Count(r.stdout, "version: 2000.1.0\n") // of core, and of the provider config
+		versions := strings.Count(r.stdout, "version: 2000.1.0\n") // in core and in the provider config
 		return fmt.Sprintf("%s\n2000.1.0 is there %d times\n%s", strings.Join(mapped(t, r.stdout), "\n"), versions, places(t, paths...))
 	})
 }
 
-// A version that the parent gains later is the profile's own in the status, though admission would refuse to create such a profile.
+// A version that the parent gains later stays the profile's own in the status, although admission would refuse to create such a profile.
 func TestRenderReplacesAVersionOfTheParent(t *testing.T) {
 	gained := patched(t, parent(t), `
 - {op: replace, path: /spec/machineImages/0/versions/0/version, value: 2000.1.0}
@@ -104,14 +104,14 @@ func TestRenderReplacesAVersionOfTheParent(t *testing.T) {
 	if diff := cmp.Diff([]string{want}, mapped(t, profile)); diff != "" {
 		t.Error(diff)
 	}
-	// The rendered profile as the parent: nothing is left to change.
+	// With the rendered profile as the parent, rendering changes nothing.
 	again := patched(t, profile, `metadata: {name: openstack}`)
 	if diff := cmp.Diff(profile, rendered(t, joined(again, child))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// What is wrong with other inputs is said, and takes nothing away.
+// Errors in other inputs are reported, and do not affect the result.
 func TestRenderBesideOthers(t *testing.T) {
 	alone := rendered(t, joined(parent(t), child(t)))
 	r := run(t, joined(parent(t), "spec: [\n", child(t)), "render", "-")
@@ -120,7 +120,7 @@ func TestRenderBesideOthers(t *testing.T) {
 	}
 }
 
-// Gardener lists architectures in an order that changes from run to run.
+// Gardener lists architectures in random order.
 func TestRenderIsTheSameOnEveryRun(t *testing.T) {
 	const arm = "- {op: add, path: /spec/machineImages/0/versions/%d/capabilityFlavors/-, value: {architecture: [arm64]}}\n" + `
 - op: add

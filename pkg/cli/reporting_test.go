@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 )
 
-// cells is what report -o json prints, as programs read it.
+// cells is the JSON output of report for programs.
 type cells struct {
 	Profiles []struct {
 		Name  string
@@ -34,7 +34,7 @@ type cells struct {
 	}
 }
 
-// exampleProfiles are the profiles of the examples, of all clouds.
+// exampleProfiles returns the files with example profiles of all clouds.
 func exampleProfiles(t *testing.T) []string {
 	t.Helper()
 	files := profilesIn(examples)
@@ -48,7 +48,7 @@ func exampleProfiles(t *testing.T) []string {
 	return files
 }
 
-// Each cell is the answer of select to the same question.
+// Each cell equals the answer of select to the same question.
 func TestReportIsSelectForAll(t *testing.T) {
 	checked := map[string]int{}
 	for _, file := range append(exampleProfiles(t), guide+"openstack-new-repaired.yaml", broken+"/provider-version-missing.yaml") {
@@ -66,7 +66,7 @@ func TestReportIsSelectForAll(t *testing.T) {
 	}
 }
 
-// What a page says to enter and to save names what it was made from: FILE for standard input.
+// The commands and files on a page name the inputs that it was made from, with FILE for standard input.
 func TestReportSaysWhatToEnter(t *testing.T) {
 	type shown struct {
 		Profiles []struct {
@@ -82,14 +82,14 @@ func TestReportSaysWhatToEnter(t *testing.T) {
 	for _, request := range p.Requests {
 		configs[request.Flag] = request.Config
 	}
-	// A setting that is no field with a value cannot be written down.
+	// A setting that is not a field with a single value cannot be written.
 	want := "apiVersion: gcp.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n# add gpu.acceleratorType: nvidia-*\n"
 	if configs["--worker-config workerconfig.yaml"] != want || configs[""] != "" {
 		t.Errorf("%q", configs)
 	}
 }
 
-// A page says to name the order of preference where that is not the one of the extension.
+// The commands on a page set the preference order if it is not the extension's.
 func TestReportSaysWhichOrderToEnter(t *testing.T) {
 	type shown struct {
 		Profiles []struct {
@@ -111,8 +111,8 @@ func TestReportSaysWhichOrderToEnter(t *testing.T) {
 	}
 }
 
-// What tells cells apart is in the line for jq that the documents show: without what is requested, it would name a combination
-// as one that does not boot which boots.
+// The jq command in the documents prints everything that distinguishes cells. Without the requests, it would list a combination as
+// failing that boots.
 func TestReportedCellsAreToldApart(t *testing.T) {
 	page := read(t, "../../docs/commands/report.md")
 	_, line, found := strings.Cut(page, "| select(.error) | [")
@@ -157,7 +157,7 @@ func TestReportedCellsAreToldApart(t *testing.T) {
 	}
 }
 
-// checkReported checks one cell, and counts what it has.
+// checkReported checks one cell, and counts its kind.
 func checkReported(t *testing.T, checked map[string]int, file string, c map[string]any) {
 	t.Helper()
 	text := func(name string) string { return c[name].(string) }
@@ -188,7 +188,7 @@ func checkReported(t *testing.T, checked map[string]int, file string, c map[stri
 			t.Errorf("%v: %s of select and of report: %s", args, kind, diff)
 		}
 	}
-	var zones any // that select says to be without the machine type
+	var zones any // the zones in which select reports the machine type as missing
 	if lacking, _ := answer["unavailable"].([]any); len(lacking) > 0 {
 		checked["unavailable"]++
 		zones = lacking[0].(map[string]any)["zones"]
@@ -211,7 +211,7 @@ func checkReported(t *testing.T, checked map[string]int, file string, c map[stri
 	}
 }
 
-// How report ends, and what it says besides.
+// The exit status and messages of report.
 func TestReportEnds(t *testing.T) {
 	profile, shoot := examples+"/cloudprofile.yaml", examples+"/shoot.yaml"
 	for _, tc := range []struct {
@@ -246,7 +246,7 @@ func TestReportEnds(t *testing.T) {
 	}
 }
 
-// Of very many findings a page has some of every rule, in their order, and says how many there are.
+// With very many findings, a page shows some of every rule, in order, and their number.
 func TestReportOfManyFindings(t *testing.T) {
 	inFolder(t, map[string]string{
 		"many.yaml": strings.Repeat("a: b\n---\n", 6000), "wrong.yaml": read(t, broken+"/provider-flavor-missing.yaml"),
@@ -276,7 +276,7 @@ func TestReportOfManyFindings(t *testing.T) {
 	}
 }
 
-// What is silenced for lint is silenced in the report: it finds the same, and ends alike.
+// report silences the same findings as lint, finds the same, and ends with the same status.
 func TestReportEndsAsLint(t *testing.T) {
 	wrong := read(t, broken+"/provider-flavor-missing.yaml")
 	inFolder(t, map[string]string{
@@ -324,7 +324,7 @@ func TestReportEndsAsLint(t *testing.T) {
 	}
 }
 
-// pageData returns what the script of a page reads.
+// pageData returns the data of a page's script.
 func pageData[T any](t *testing.T, r result) T {
 	t.Helper()
 	_, data, _ := strings.Cut(r.stdout, `id="data">`)
@@ -345,7 +345,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The page is the same on each run, and what it has from manifests ends none of its elements.
+// The page is reproducible, and texts from manifests cannot end any of its elements.
 func TestReportPage(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	args := []string{"report", examples}
@@ -368,7 +368,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// vectors are profiles for which others may check their own programs: each with its cells.
+// vectors are profiles with which others can check their own programs, each with its cells.
 var vectors = map[string]string{
 	"capabilities":            "example/cloudprofile.yaml",
 	"legacy":                  "example/cloudprofile-legacy.yaml",
@@ -390,7 +390,7 @@ var vectors = map[string]string{
 	"alicloud":                "example/alicloud/cloudprofile.yaml",
 }
 
-// reportArgs are those of report -o json about a vector: one is for a Gardener that accepts reserved capabilities in core.
+// reportArgs returns the arguments of report for a vector. One vector is for a Gardener that accepts reserved capabilities in core.
 func reportArgs(vector, file string) []string {
 	args := []string{"report", "-o", "json", file}
 	if vector == "gep-0054-registered" {
@@ -399,7 +399,7 @@ func reportArgs(vector, file string) []string {
 	return args
 }
 
-// The vectors in docs/vectors are what report says about the profiles in them.
+// The vectors in docs/vectors equal the output of report for their profiles.
 func TestVectors(t *testing.T) {
 	const folder = "../../docs/vectors"
 	for name, file := range vectors {
@@ -426,7 +426,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// manifestOf returns a profile of the repository as JSON.
+// manifestOf returns a profile in the repository as JSON.
 func manifestOf(t *testing.T, file string) (profile any) {
 	t.Helper()
 	if err := yaml.Unmarshal([]byte(read(t, "../../"+file)), &profile); err != nil {
@@ -453,7 +453,7 @@ func vector(t *testing.T, source string, profile any, reported string) string {
 	return string(text) + "\n"
 }
 
-// What is in a cluster is reported like what is in files; with -n what its Shoots use.
+// A cluster is reported like files. With -n, the report covers the profiles that its Shoots use.
 func TestReportOfACluster(t *testing.T) {
 	api := exampleGarden(t)
 	live := []string{"report", "-o", "json", "--kubeconfig", api.Start(t)}
@@ -465,7 +465,7 @@ func TestReportOfACluster(t *testing.T) {
 			t.Errorf("%v: status %d, %s", flags, r.status, r.stderr)
 		}
 	}
-	// The page names the flags for the cluster, as they were given, and files for what is in files.
+	// The page names the given flags for the cluster, and files for contents of files.
 	kubeconfig := live[len(live)-1]
 	page := []string{"report", "--kubeconfig", kubeconfig, "-n", "garden-demo", "--profile", "garden-demo/team", examples + "/cloudprofile.yaml"}
 	p := pageData[struct{ Profiles []struct{ Inputs []string } }](t, run(t, "", page...))
@@ -478,7 +478,7 @@ func TestReportOfACluster(t *testing.T) {
 	}
 }
 
-// A page has a part of what it says about a landscape, the worst first, and says how much there is.
+// For a landscape, a page shows a part of its findings, the worst first, and their number.
 func TestReportOfALandscape(t *testing.T) {
 	const shoots = 2100
 	shoot := read(t, examples+"/shoot.yaml")
@@ -508,7 +508,7 @@ func TestReportOfALandscape(t *testing.T) {
 	}
 }
 
-// The page is of a time, by which versions expire and maintenance comes, and of what it was made from. Programs get no time.
+// The page depends on a time, for expirations and maintenance, and names it and its inputs. Programs get no time.
 func TestReportIsOfATime(t *testing.T) {
 	inFolder(t, map[string]string{
 		"profile.yaml": strings.Replace(read(t, examples+"/cloudprofile.yaml"), "      classification: deprecated\n",
@@ -524,7 +524,7 @@ func TestReportIsOfATime(t *testing.T) {
 		Maintenance []struct{ Action string }
 		Calendar    []html.Day
 	}
-	for day, want := range map[string][]string{ // what is said of the older version, and what happens to the pools that have it
+	for day, want := range map[string][]string{ // the text about the older version, and the fate of the pools that use it
 		"2026-11-26": {"2026-12-26", "2027-02-24", "unavailable", "", "deprecated on 2026-12-01", "stays", "2027-02-01"},
 		"2026-12-24": {"2027-01-23", "2027-03-24", "deprecated", "2026-12-01", "", "stays", "2027-02-01"},
 		"2027-02-03": {"2027-03-05", "2027-05-04", "expired", "2027-02-01", "", "forced", "2027-02-03"},
@@ -557,7 +557,7 @@ func TestReportIsOfATime(t *testing.T) {
 		if want := fmt.Sprintf("invalid SOURCE_DATE_EPOCH %q", wrong); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("status %d, %s", r.status, r.stderr)
 		}
-		// Its lifecycle is an error of lint, no more.
+		// Its lifecycle is only an error of lint.
 		if r := runFor(providers, "", "report", "-o", "json", "profile.yaml"); r.status != 1 || !strings.HasPrefix(r.stdout, "{") {
 			t.Errorf("status %d, %s", r.status, r.stderr)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/maintenance"
 )
 
-// shownReport is the data of a page, with the answers as its script reads them.
+// shownReport is the data of a page, with the answers in its script's format.
 type shownReport struct {
 	html.Report
 	Profiles []struct {
@@ -27,7 +27,7 @@ type shownReport struct {
 	} `json:"profiles"`
 }
 
-// A page that has a part of what maintenance does still knows which cells worker pools use, and how many there are.
+// A page with only a part of the maintenance results still knows which cells worker pools use, and their number.
 func TestReportOfManyPools(t *testing.T) {
 	shoot := read(t, examples+"/shoot.yaml")
 	var shoots []string
@@ -51,7 +51,7 @@ func TestReportOfManyPools(t *testing.T) {
 	}
 }
 
-// What a worker pool asks for is said in the words of the view that is about it, together with what it boots there.
+// A worker pool's request is named like the view for it, together with the image there.
 func TestReportOfWhatPoolsAskFor(t *testing.T) {
 	shoot := read(t, examples+"/shoot-trusted-launch.yaml")
 	const trusted = "trustedLaunch:\n          enabled: true"
@@ -85,7 +85,7 @@ func TestReportOfWhatPoolsAskFor(t *testing.T) {
 	}
 }
 
-// A Shoot for which nothing can be told is not one that is not there.
+// A Shoot without predictions is still listed.
 func TestReportOfUnknownShoots(t *testing.T) {
 	shoot := read(t, examples+"/shoot.yaml")
 	other := func(name, field, value string) string {
@@ -102,7 +102,7 @@ func TestReportOfUnknownShoots(t *testing.T) {
 	}
 }
 
-// A filter says which worker pools the page is about. The matrix stays as it is, and what lint finds is about all.
+// A filter selects the worker pools on the page. It affects neither the matrix nor lint's findings.
 func TestReportOfSomePools(t *testing.T) {
 	shoot := read(t, examples+"/shoot.yaml")
 	bank := strings.NewReplacer("name: shop", "name: bank", "region: europe", "region: asia", "europe-1a", "asia-1a", "europe-1b", "asia-1a").Replace(shoot)

@@ -13,7 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// printed is what rules and explain-rule print as JSON.
+// printed is the JSON output of rules and explain-rule.
 type printed struct {
 	Rules []struct {
 		Name, Object, Means, Repair string
@@ -52,7 +52,7 @@ func TestRulesAreListed(t *testing.T) {
 	}
 }
 
-// Whatever stands in brackets behind a finding can be explained, with an example if a manifest alone can break the rule.
+// Every rule in a finding can be explained, with an example if a manifest alone can break it.
 func TestEachRuleIsExplained(t *testing.T) {
 	catalogue := cli.Rules(table...)
 	args := []string{"explain-rule", "-o", "json"}
@@ -82,7 +82,7 @@ func TestExplainRule(t *testing.T) {
 			t.Errorf("%q is too long", line)
 		}
 	}
-	// A provider's own rule has its example where the provider is known, and none in a command without.
+	// A provider's own rule has an example if the provider is known, and does not exist otherwise.
 	if r := run(t, "", "explain-rule", "aws-ami"); r.status != 2 {
 		t.Error(r)
 	}

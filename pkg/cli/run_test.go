@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// A garden whose profile has a lifecycle has the feature gate for it, unless a flag says that it has not.
+// If a profile in a garden has a lifecycle, the garden has the feature gate for it, unless a flag says otherwise.
 func TestLifecyclesOfACluster(t *testing.T) {
 	api := exampleGarden(t)
 	api.CloudProfiles[0].Spec.Kubernetes.Versions[0].Lifecycle = []v1beta1.LifecycleStage{{Classification: v1beta1.ClassificationSupported}}
@@ -43,12 +43,12 @@ func TestLifecyclesOfACluster(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk fails every write.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// An answer that cannot be written is an error, whatever the command has found.
+// An answer that cannot be written is an error, whatever the command's findings.
 func TestAnswersThatCannotBeWritten(t *testing.T) {
 	profile, shoot := examples+"/cloudprofile.yaml", examples+"/shoot.yaml"
 	other := filepath.Join(t.TempDir(), "other.yaml")
@@ -67,10 +67,10 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What the client of Kubernetes logs is not for the user, who is told the same by the command.
+// The Kubernetes client's log output is discarded, because the command reports its errors.
 func TestClientLogsNothing(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000") // and then there is less
+		w.Header().Set("Content-Length", "1000") // more than it sends
 	}))
 	defer server.Close()
 	var logged bytes.Buffer
@@ -84,7 +84,7 @@ func TestClientLogsNothing(t *testing.T) {
 	contains(t, r.stderr, "broke off in the middle of its answer")
 }
 
-// A page is for a file, and a terminal is none: nothing is read before that is said. What programs read may go there.
+// A page is not written to a terminal: the error comes before anything is read. Output for programs may go there.
 func TestNoPageOnATerminal(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -16,13 +16,13 @@ const (
 	workerConfig  = "testdata/manifests/worker-config.yaml"
 )
 
-// ofWorker is a question about the profile for worker capabilities.
+// ofWorker returns the arguments of a question about the profile for worker capabilities.
 func ofWorker(version, machineType string, more ...string) []string {
 	question := []string{workerProfile, "--image=gardenlinux", "--region=europe"}
 	return append(append(question, "--version="+version, "--machine-type="+machineType), more...)
 }
 
-// What commands say, and how they end.
+// The output and exit status of commands.
 func TestCommands(t *testing.T) {
 	for _, archive := range []string{
 		"questions", "guides", "select", "unread", "worker-configs", "worker-shoots", "maintenance", "left-to-gardener", "versions", "machine-types-only",
@@ -46,7 +46,7 @@ func TestSelectFormats(t *testing.T) {
 		for _, command := range []string{"select", "explain"} {
 			for _, format := range []string{"text", "json", "yaml"} {
 				if format == "yaml" && strings.HasPrefix(name, "worker-") {
-					continue // there is nothing new in it
+					continue // it has nothing new
 				}
 				t.Run(command+" "+name+" "+format, func(t *testing.T) {
 					r := run(t, "", append([]string{command, "-o", format}, args...)...)
@@ -67,7 +67,7 @@ func TestWorkerConfigThatIsNotUTF8(t *testing.T) {
 	}
 }
 
-// A worker pool that is updated in place is advised versions of which core says that they support that: Gardener refuses all others, whatever
+// A worker pool with in-place updates is advised only versions whose support core declares, because Gardener refuses all others, whatever
 // their flavors declare.
 func TestAdviceForUpdatesInPlace(t *testing.T) {
 	text := strings.NewReplacer(

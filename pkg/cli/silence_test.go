@@ -19,14 +19,14 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// unknownRegion is a CloudProfile with one finding, in the line of "- name: eurpoe"; named returns it by another name.
+// unknownRegion returns a CloudProfile with one finding, in the line "- name: eurpoe". named renames it.
 func unknownRegion(t *testing.T) string { return read(t, root+"/example/broken/region-unknown.yaml") }
 
 func named(manifest, name string) string {
 	return strings.Replace(manifest, "name: region-unknown\n", "name: "+name+"\n", 1)
 }
 
-// outcome is what lint finds in a text: each finding as LINE RULE, in brackets if it is silenced, with the reason.
+// outcome returns lint's findings about a text as LINE RULE, followed by the reason in brackets if they are silenced.
 func outcome(t *testing.T, text string, args ...string) []string {
 	t.Helper()
 	found := []string{}
@@ -144,7 +144,7 @@ func TestCommentsSilence(t *testing.T) {
 			"apiVersion: v1\nkind: List\nitems:\n# capkit:ignore region-unknown: in May\n- " +
 				strings.ReplaceAll(strings.TrimSpace(profile), "\n", "\n  ") + "\n", []string{"(57 region-unknown: inSource in May)"},
 		},
-		// What was not looked at is not said to have nothing.
+		// A comment for something that was not checked is not reported as unused.
 		"what cannot be read": {
 			strings.Replace(profile, "spec:\n", "spec: # capkit:ignore region-uncovered: in May\n  versions: 1\n", 1), []string{"7 unknown-field"},
 		},
@@ -158,7 +158,7 @@ func TestCommentsSilence(t *testing.T) {
 	}
 }
 
-// What is said of a comment that silences nothing is what there is to change.
+// The finding about a comment that silences nothing says what to change.
 func TestCommentsThatSilenceNothing(t *testing.T) {
 	profile := unknownRegion(t)
 	const form = "; write # capkit:ignore RULE: reason"
@@ -210,7 +210,7 @@ func TestDisable(t *testing.T) {
 	if r := run(t, profile, "lint", "--disable=region-unknown", "--fail-on=warning", "-"); r.status != 0 || r.stdout != "" {
 		t.Error(r)
 	}
-	// An error is never silenced without a word, not even with -q.
+	// Silencing an error always causes a note, even with -q.
 	for _, args := range [][]string{{"lint", "--disable=profile-missing", "-"}, {"lint", "-q", "--disable=profile-missing", "-"}} {
 		r := run(t, shoot(t), args...)
 		contains(t, r.stderr, "note: silenced, but still refused by admission: profile-missing 1\n")
@@ -233,8 +233,8 @@ func TestDisable(t *testing.T) {
 	}
 }
 
-// A region that is misspelt stands for what follows from it: that nothing boots in the one that is meant. Whoever silences the
-// slip is told that, in whatever way it is silenced, unless that is silenced as well.
+// A misspelt region hides its consequence: nothing boots in the intended region. If the finding is silenced, by whatever means, the
+// consequences are reported, unless they are silenced as well.
 func TestSilencedSlip(t *testing.T) {
 	slip := strings.NewReplacer("          - name: europe\n            id: 1234-amd64-virt\n", "", " # misspelt, or left over", "").
 		Replace(unknownRegion(t))
@@ -287,7 +287,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// inFolder writes files and goes to their folder.
+// inFolder writes files into a new folder, and changes to it.
 func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -436,7 +436,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	}
 }
 
-// What a repository has beside its manifests may be a link to a device without an end.
+// The settings in a repository may be a link to an endless device.
 func TestSettingsWithoutAnEnd(t *testing.T) {
 	profile := read(t, examples+"/cloudprofile.yaml")
 	for _, name := range []string{".capkit.yaml", ".capkitignore", "cloud.yaml"} {
@@ -454,7 +454,7 @@ func TestSettingsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// So may be what somebody names.
+// The same is true for files that are given by name.
 func TestNamedFilesWithoutAnEnd(t *testing.T) {
 	inFolder(t, map[string]string{"profile.yaml": read(t, examples+"/cloudprofile.yaml")})
 	if err := os.Symlink("/dev/zero", "zero.yaml"); err != nil {
@@ -473,7 +473,7 @@ func TestNamedFilesWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Settings are checked without anything that they are about.
+// Settings are checked even if they apply to nothing.
 func TestSettingsThatAreChecked(t *testing.T) {
 	inFolder(t, map[string]string{
 		"with/.git/HEAD": "", "with/.capkit.yaml": "inputs: [missing/]\nfailOn: warning\n", "with/below/x": "", "without/.git/HEAD": "", "dev.yaml": "a: b\n",

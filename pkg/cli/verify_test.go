@@ -16,13 +16,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// The profile is that of the tests of package verify, and a cloud of which it is true.
+// The profile in the tests of package verify, and an inventory that matches it.
 var (
 	described = absolute("../verify/testdata/profile.yaml")
 	cloud     = absolute("../verify/testdata/inventory.yaml")
 )
 
-// absolute returns a path that tests in other folders can use.
+// absolute makes a path independent of the working directory.
 func absolute(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func absolute(path string) string {
 	return path
 }
 
-// verified returns what verify says with the given flags of a profile and an inventory, of which texts are replaced.
+// verified returns the result of verify on a profile and an inventory after replacing texts.
 func verified(t *testing.T, profile, inventory []string, args ...string) result {
 	t.Helper()
 	inFolder(t, map[string]string{
@@ -50,7 +50,7 @@ func TestVerifyTheTruth(t *testing.T) {
 	}
 }
 
-// lies are an error, a warning, what could not be read, and an image that is not used.
+// lies cause an error, a warning, an unread part, and an unused image.
 var lies = []string{"name: medium_4_8, cpu: 4", "name: medium_4_8, cpu: 2", "visibility: community", "visibility: private", "name: gl-1592.9", "name: gl-0",
 	"  volumeTypes: [{name: default}, {name: premium}]\n  networks: [{name: fp-pool-1, external: true}]", "  unread: [volumeTypes, networks]"}
 
@@ -96,7 +96,7 @@ func TestVerifyExits(t *testing.T) {
 			"note: the inventory of asia does not have zones: nothing is concluded about that\n1 object"},
 		{asia, []string{"--strict"}, 1, "there is no inventory of region asia; take one", "1 error"},
 		{nil, []string{"--at=2028-03-01"}, 0, "", "note: inventory.yaml is 463 days old, taken on 2026-11-23: take a new one, for clouds change"},
-		{nil, []string{"--at=2025-12-01"}, 1, "99999999-0000-4000-8000-000000000001", ""}, // a version had not expired
+		{nil, []string{"--at=2025-12-01"}, 1, "99999999-0000-4000-8000-000000000001", ""}, // before a version expired
 		{[]string{"taken: \"2026-11-23T12:00:00Z\"\n", ""}, nil, 0, "", "note: inventory.yaml does not say when it was taken"},
 		{nil, []string{"--unused"}, 0, "nothing is unused\n", ""},
 		{nil, []string{"--unused", "-o=sarif"}, 2, "", "--unused has no place in -o sarif: use text, json or yaml"},
@@ -141,7 +141,7 @@ func TestVerifyExits(t *testing.T) {
 	}
 }
 
-// A table of the operator's takes the place of that of OpenStack. It is of a provider that the profiles have.
+// An operator's table replaces OpenStack's. Its provider must be that of the profiles.
 func TestVerifyProperties(t *testing.T) {
 	const head = "apiVersion: capkit/v1\nkind: ImageProperties\nprovider: openstack\nproperties:"
 	inFolder(t, map[string]string{
@@ -168,7 +168,7 @@ func TestVerifyProperties(t *testing.T) {
 	}
 }
 
-// Comments silence findings of either command, and each knows which of them it cannot say to be of no use.
+// Comments silence findings of both commands, and neither reports a comment as unused that may be for the other one.
 func TestCommentsForVerify(t *testing.T) {
 	silenced := []string{
 		`  - {name: medium_4_8, cpu: "4", gpu: "0", memory: 8Gi,`, `  # capkit:ignore cloud-machine-type-size: resized next week` + "\n" +
@@ -205,7 +205,7 @@ func TestCommentsForVerify(t *testing.T) {
 			t.Errorf("%s: %s", tc.command, diff)
 		}
 	}
-	// Admission has no inventory, and refuses nothing of what is silenced here.
+	// Admission has no inventory, so it does not refuse silenced findings of verify.
 	findings("lint --inventory inventory.yaml", small)
 	if r := run(t, "", "lint", "--inventory", "inventory.yaml", "profile.yaml"); r.status != 0 || strings.Contains(r.stderr, "refused by admission") {
 		t.Error(r)
@@ -222,7 +222,7 @@ spec:
   - {name: big_8_64, cpu: "8", gpu: "0", memory: 64Gi, architecture: amd64, capabilities: {architecture: [amd64], hypervisor: [virtualized]}}
 `
 
-// What is said of several profiles, of clouds that differ, and of what cannot be judged.
+// Several profiles, different clouds, and profiles that cannot be checked.
 func TestVerifySeveralProfiles(t *testing.T) {
 	inFolder(t, map[string]string{
 		"all.yaml": read(t, described) + ownVersion, "inventory.yaml": read(t, cloud), "child.yaml": ownVersion,
@@ -275,7 +275,7 @@ func TestVerifySeveralProfiles(t *testing.T) {
 	}
 }
 
-// Of a cloud about whose images nothing is known it is said that they are not looked at, if an inventory has some.
+// For a cloud without knowledge of its images, a note says that they are not checked, if the inventory has some.
 func TestVerifyDescribed(t *testing.T) {
 	const taken = "apiVersion: capkit/v1\nkind: Inventory\nprovider: stackit\ntaken: \"2026-11-23T12:00:00Z\"\nregions: [{name: eu01%s}]\n"
 	for images, want := range map[string]bool{"": false, ", images: []": false, ", images: [{id: a, status: active}]": true} {
@@ -286,7 +286,7 @@ func TestVerifyDescribed(t *testing.T) {
 	}
 }
 
-// Profiles of a garden have no lines.
+// Profiles in a garden have no line numbers.
 func TestVerifyGarden(t *testing.T) {
 	r := run(t, "", "verify", "-A", "--kubeconfig", exampleGarden(t).Start(t), "--inventory", absolute(root+"/docs/examples/inventory.yaml"), "-o=json")
 	found := decoded[report.Report](t, r).Findings

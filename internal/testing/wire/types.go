@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package wire tests wire types: the types of a cloud by themselves, with [Types], and all of them against the types of their extensions.
-// The fields of the latter are listed in testdata/upstream.txt beside the types. It names the extension and the version that it was made
+// The fields of the latter are listed in testdata/upstream.txt beside the types, which names the extension and the version that it was made
 // from, followed by a line for each field, with its path from the kind and its type. Lines with a + are fields that only the types here
 // have.
 //

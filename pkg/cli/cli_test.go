@@ -114,8 +114,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// cloudProfile returns a profile with an error and a warning, whose last line may be followed by more regions. shoot returns a Shoot of
-// it.
+// cloudProfile returns a profile with an error and a warning, whose last line may be followed by more regions. shoot returns a Shoot of it.
 func cloudProfile(t testing.TB) string { return read(t, "testdata/manifests/cloudprofile.yaml") }
 func shoot(t testing.TB) string        { return read(t, "testdata/manifests/shoot.yaml") }
 

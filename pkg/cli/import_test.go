@@ -621,8 +621,7 @@ func TestImportIntoWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Profiles of several clouds, and of several landscapes with the same names, get images together. Either all of them are written, or
-// none.
+// Profiles of several clouds, and of several landscapes with the same names, get images together. Either all of them are written, or none.
 func TestImportIntoSeveralProfiles(t *testing.T) {
 	dir := t.TempDir()
 	var folders, files []string

@@ -108,8 +108,7 @@ func TestNothingFoundInEveryFormat(t *testing.T) {
 	}
 }
 
-// The API server generates names for objects with generateName, so two such objects are distinct. An object with neither name is an
-// error.
+// The API server generates names for objects with generateName, so two such objects are distinct. An object with neither name is an error.
 func TestGeneratedNames(t *testing.T) {
 	named, profile := read(t, examples+"/shoot.yaml"), read(t, examples+"/cloudprofile.yaml")
 	generated := strings.Replace(named, "  name: shop\n", "  generateName: shop-\n", 1)

@@ -58,8 +58,7 @@ func path(d *fixtures.Document) (all, one string) {
 // write creates or updates the object of a manifest. If dry is set, nothing is stored.
 type write func(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer
 
-// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, because Shoots
-// need its status.
+// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, because Shoots need its status.
 func (w *writer) create(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
 	GinkgoHelper()
 	all, one := path(d)

@@ -21,8 +21,7 @@ import (
 // Lifecycles need a feature gate of Gardener, which is enabled in the garden of these specs.
 
 var _ = Describe("A version with a lifecycle", func() {
-	// The command warns about it (version-unavailable): Gardener's maintenance skips previews, but not unavailable
-	// versions.
+	// The command warns about it (version-unavailable): Gardener's maintenance skips previews, but not unavailable versions.
 	It("of Kubernetes is what maintenance updates to before it is available", func(ctx SpecContext) {
 		profile := openstack("lifecycle-early")
 		profile.Spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}}

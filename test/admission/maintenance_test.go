@@ -33,8 +33,7 @@ type release struct {
 	change    func(*v1beta1.MachineImageVersion)
 }
 
-// image is a machine image, used by the worker pool of the same name. want is the version that maintenance must leave the
-// pool on.
+// image is a machine image, used by the worker pool of the same name. want is the version that maintenance must leave the pool on.
 type image struct {
 	strategy v1beta1.MachineImageUpdateStrategy
 	releases []release
@@ -520,8 +519,7 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		Expect(imageOf(s, 0)).To(Equal("left@1.0.0"))
 	})
 
-	// The API server records that the request has a version, but not which one. It records an omitted version as an empty
-	// one.
+	// The API server records that the request has a version, but not which one. It records an omitted version as an empty one.
 	DescribeTable("is not touched if that cannot be told from what the user names",
 		func(ctx SpecContext, version *string, write func(context.Context, *v1beta1.Shoot) error) {
 			s := leaving("left-explicit", &v1beta1.ShootMachineImage{Name: "left", Version: version})

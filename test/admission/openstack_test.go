@@ -34,9 +34,8 @@ const (
 
 type shootChange func(*v1beta1.Shoot)
 
-// constrained returns the example CloudProfile under another name, with more constraints for Shoots. In europe, domain demo
-// has a floating pool of its own and no other, and domain dev has one besides the common ones. In asia the load balancer
-// providers differ.
+// constrained returns the example CloudProfile under another name, with more constraints for Shoots. In europe, domain demo has a floating
+// pool of its own and no other, and domain dev has one besides the common ones. In asia the load balancer providers differ.
 func constrained(name string) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := openstack(name)

@@ -31,8 +31,7 @@ const (
 	checked fate = "checked"
 )
 
-// subresources lists the subresources that Gardener v1.150 serves, with their writing verbs. docs/operators/security.md has
-// all of them.
+// subresources lists the subresources that Gardener v1.150 serves, with their writing verbs. docs/operators/security.md has all of them.
 var subresources = map[string]struct {
 	verbs []string
 	fate
@@ -89,8 +88,7 @@ func spec(object client.Object) string {
 	return string(parts.Spec)
 }
 
-// through writes a changed object through a subresource, as an object of the kind that the subresource takes. It retries on
-// conflicts.
+// through writes a changed object through a subresource, as an object of the kind that the subresource takes. It retries on conflicts.
 func through(
 	ctx context.Context, object client.Object, subresource metav1.APIResource, verb string, change func(client.Object),
 ) error {

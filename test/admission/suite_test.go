@@ -38,8 +38,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	g = suite.StartGarden(ctx, garden.Options{FeatureGates: map[string]bool{"InPlaceNodeUpdates": true, "VersionClassificationLifecycle": true}})
 
-	// The state before the component is installed: a project that can have Shoots, and objects that the component would
-	// refuse.
+	// The state before the component is installed: a project that can have Shoots, and objects that the component would refuse.
 	_, err = g.NewProject(ctx, "demo")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())

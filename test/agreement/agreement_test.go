@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agreement compares the admission warnings about a profile update with the output of capkit plan for the same
-// update.
+// Package agreement compares the admission warnings about a profile update with the output of capkit plan for the same update.
 package agreement
 
 import (
@@ -112,8 +111,7 @@ func reserve(t *rapid.T, w *worlds.World) {
 	}
 }
 
-// changed draws an update of a world, which may change the registered reserved capabilities, under the names of either
-// text.
+// changed draws an update of a world, which may change the registered reserved capabilities, under the names of either text.
 func changed(t *rapid.T, w *worlds.World) *worlds.World {
 	is := w.Changed(t)
 	if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {

@@ -113,8 +113,7 @@ func shootOf(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
-// childOf returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is
-// rendered.
+// childOf returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is rendered.
 func childOf(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
 	tb.Helper()
 	config := configOf(tb, &parent.Spec)

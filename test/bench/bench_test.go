@@ -107,9 +107,8 @@ func withRuntimes(spec *v1beta1.CloudProfileSpec) {
 	}
 }
 
-// withWorkerCapabilities adds secure boot and in-place updates to every fourth flavor of a provider config, and returns the
-// config. It does not affect the library, because neither is registered, and pools that request neither boot the same
-// images as before.
+// withWorkerCapabilities adds secure boot and in-place updates to every fourth flavor of a provider config, and returns the config. It does
+// not affect the library, because neither is registered, and pools that request neither boot the same images as before.
 func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfileConfig {
 	config, flavors := &v1alpha1.CloudProfileConfig{}, 0
 	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {

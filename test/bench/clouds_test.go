@@ -142,8 +142,7 @@ func (o *ofCloud) inTurn() func() {
 	}
 }
 
-// ofClouds calls do for each cloud with its profile, except three: local has no such vocabulary, and two have no flavors in
-// their configs.
+// ofClouds calls do for each cloud with its profile, except three: local has no such vocabulary, and two have no flavors in their configs.
 func ofClouds(tb testing.TB, p *generated, do func(name string, o *ofCloud)) {
 	tb.Helper()
 	for _, cloud := range clouds.All() {

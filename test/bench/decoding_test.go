@@ -96,8 +96,7 @@ func openstackShoot(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
-// ownImage returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is
-// rendered.
+// ownImage returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is rendered.
 func ownImage(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
 	tb.Helper()
 	own := parent.Spec.MachineImages[0].DeepCopy()

@@ -51,9 +51,8 @@ var _ = Describe("In a garden that is no virtual cluster", func() {
 	})
 })
 
-// start starts the component with the arguments of its Deployment and the rights of its ServiceAccount, and returns the
-// address of its webhooks. It removes the webhooks at the end of the spec, because the API server could not reach them
-// then.
+// start starts the component with the arguments of its Deployment and the rights of its ServiceAccount, and returns the address of its
+// webhooks. It removes the webhooks at the end of the spec, because the API server could not reach them then.
 func start(ctx context.Context, args []string) (address string) {
 	GinkgoHelper()
 	program, err := extension.OpenStack.Build(ctx)

@@ -82,8 +82,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// apply applies objects like Helm, and fails if the API server finds an unknown field: server-side apply always validates
-// strictly.
+// apply applies objects like Helm, and fails if the API server finds an unknown field: server-side apply always validates strictly.
 func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	Expect(objects).NotTo(BeEmpty())

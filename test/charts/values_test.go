@@ -169,9 +169,8 @@ var _ = Describe("The values of", func() {
 		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true, "described": true} {
 			Expect(reflect.DeepEqual(component("type", "openstack"), component(key, value))).To(BeFalse(), "component.%s changes nothing", key)
 		}
-		// test/charts/described_test.go tests component.description. component.credentials decides which webhooks can be
-		// disabled, and the rights in the other chart. component.workerSettings decides whether workerController may be
-		// set.
+		// test/charts/described_test.go tests component.description. component.credentials decides which webhooks can be disabled, and the
+		// rights in the other chart. component.workerSettings decides whether workerController may be set.
 	})
 })
 

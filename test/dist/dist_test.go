@@ -42,8 +42,7 @@ var (
 	release = archive.Release{
 		Version: "1.2.3+0123456789ab", Created: time.Unix(1700000000, 0), Base: "https://downloads.example.com/capkit/",
 	}
-	// programs is the folder of the compiled program, packed the folder of the release's files, and unpacked the folder of
-	// the archive.
+	// programs is the folder of the compiled program, packed the folder of the release's files, and unpacked the folder of the archive.
 	programs, packed, unpacked string
 )
 
@@ -79,8 +78,7 @@ func read(t *testing.T, names ...string) []byte {
 	return content
 }
 
-// capkit runs the archive's program in its folder, under a name and without an environment, and returns its output and exit
-// status.
+// capkit runs the archive's program in its folder, under a name and without an environment, and returns its output and exit status.
 func capkit(t *testing.T, name string, args ...string) (output string, status int) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(unpacked, "capkit"), args...)

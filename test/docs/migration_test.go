@@ -13,8 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each state of the migration in capabilities.md passes lint, under the same name. capkit migrate turns the first state
-// into the second.
+// Each state of the migration in capabilities.md passes lint, under the same name. capkit migrate turns the first state into the second.
 func TestMigration(t *testing.T) {
 	const before, during, after = "docs/examples/migration/before.yaml", "docs/examples/migration/during.yaml", "example/cloudprofile.yaml"
 	for _, file := range []string{before, during, after} {
@@ -39,9 +38,8 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// The two commands in migrate.md merge two versions of an image into one with flavors, and register its capability. At
-// every step each worker pool boots the same image as before, and the profile passes lint, in the end also for a later
-// Gardener.
+// The two commands in migrate.md merge two versions of an image into one with flavors, and register its capability. At every step each
+// worker pool boots the same image as before, and the profile passes lint, in the end also for a later Gardener.
 func TestMigrationOfUpdatesInPlace(t *testing.T) {
 	const folder = "docs/examples/in-place/"
 	file := filepath.Join(t.TempDir(), "profile.yaml")

@@ -69,8 +69,7 @@ func newAPIAccess() *apiAccess {
 	return a
 }
 
-// begin returns the context of a request, which is already cancelled if the request is refused, and a function to call at
-// its end.
+// begin returns the context of a request, which is already cancelled if the request is refused, and a function to call at its end.
 func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	a.mu.Lock()

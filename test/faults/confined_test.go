@@ -22,9 +22,8 @@ const (
 	mostMemory  = memoryLimit / 5 * 4
 )
 
-// confine gives a replica the memory limit of a container, beyond which the kernel kills it, with cgroups v1 or v2. The
-// tests must be allowed to create control groups, as root usually is. Otherwise the replica only gets the soft limit that
-// it would set itself.
+// confine gives a replica the memory limit of a container, beyond which the kernel kills it, with cgroups v1 or v2. The tests must be
+// allowed to create control groups, as root usually is. Otherwise the replica only gets the soft limit that it would set itself.
 func confine(r *replica) {
 	GinkgoHelper()
 	for root, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
@@ -45,8 +44,7 @@ func confine(r *replica) {
 	r.Env = append(r.Env, fmt.Sprint("GOMEMLIMIT=", memoryLimit/10*7))
 }
 
-// overwritten writes a number to an existing file, and reports whether that succeeded. The file may be missing below
-// /sys/fs/cgroup.
+// overwritten writes a number to an existing file, and reports whether that succeeded. The file may be missing below /sys/fs/cgroup.
 func overwritten(path string, number int) bool {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -23,9 +23,8 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// directClient returns a client that calls the component itself, like the API server in a cluster. If oneAtATime is set, it
-// uses HTTP/1.1, like the API server for Services. It reuses connections, and trusts the current authorities of the webhook
-// configurations.
+// directClient returns a client that calls the component itself, like the API server in a cluster. If oneAtATime is set, it uses HTTP/1.1,
+// like the API server for Services. It reuses connections, and trusts the current authorities of the webhook configurations.
 func directClient(ctx context.Context, oneAtATime bool) *http.Client {
 	GinkgoHelper()
 	validating, _ := configurations(ctx)

@@ -34,8 +34,7 @@ const (
 	largestProfile = 1200 << 10
 )
 
-// much repeats a part of JSON, separated by commas, as often as the limits of a request allow. A part may contain one verb
-// for its index.
+// much repeats a part of JSON, separated by commas, as often as the limits of a request allow. A part may contain one verb for its index.
 func much(part string) string {
 	var b strings.Builder
 	values := 1 + strings.Count(part, ",") + strings.Count(part, "{") + strings.Count(part, "[")

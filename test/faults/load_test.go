@@ -60,8 +60,7 @@ type load struct {
 	phases   []string // the current one last
 	counts   map[counter]int
 	problems []string
-	// failed has the kinds and names of objects whose creation the API server refused because it could not call the
-	// component.
+	// failed has the kinds and names of objects whose creation the API server refused because it could not call the component.
 	failed map[string]bool
 }
 
@@ -268,8 +267,7 @@ func (l *load) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// problemsAtTheEnd stops the writers and returns all problems: writes with a wrong outcome, and stored objects that must
-// not exist.
+// problemsAtTheEnd stops the writers and returns all problems: writes with a wrong outcome, and stored objects that must not exist.
 func (l *load) problemsAtTheEnd(ctx context.Context) []string {
 	GinkgoHelper()
 	l.stop()

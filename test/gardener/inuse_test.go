@@ -241,8 +241,7 @@ func inFewWords(uses []inuse.Use, shoots []*v1beta1.Shoot) []string {
 
 func nameOf(shoot *v1beta1.Shoot) string { return shoot.Namespace + "/" + shoot.Name }
 
-// The refused updates are those that Gardener's own plugin refuses. Each check looks at several updates, because some cases
-// are rare.
+// The refused updates are those that Gardener's own plugin refuses. Each check looks at several updates, because some cases are rare.
 func TestInUseIsWhatGardenerRefuses(t *testing.T) {
 	seen := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {

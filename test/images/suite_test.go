@@ -42,8 +42,7 @@ const (
 // made is an image that the suite builds.
 type made struct {
 	image.Description
-	// root is the root of the module with the command, and sources are the paths below it that the command is compiled
-	// from.
+	// root is the root of the module with the command, and sources are the paths below it that the command is compiled from.
 	root      string
 	sources   []string
 	platforms []v1.Platform
@@ -53,8 +52,7 @@ type made struct {
 	digest v1.Hash
 }
 
-// sources are the paths that the workspace is compiled from. Go needs the go.mod even of modules that a program does not
-// use.
+// sources are the paths that the workspace is compiled from. Go needs the go.mod even of modules that a program does not use.
 var sources = []string{"cmd", "hack", "internal", "pkg", "test", "go.mod", "go.sum", "go.work", "go.work.sum"}
 
 var (

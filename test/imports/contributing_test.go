@@ -86,8 +86,7 @@ func checkChain(t *testing.T, chain string) {
 	}
 }
 
-// checkExceptions checks the sentence about packages that import few others: "`x` only `y`, `z` and `u` only `v` and these
-// two".
+// checkExceptions checks the sentence about packages that import few others: "`x` only `y`, `z` and `u` only `v` and these two".
 func checkExceptions(t *testing.T, text string, none []string) {
 	t.Helper()
 	known := slices.Clone(none)

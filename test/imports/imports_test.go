@@ -347,8 +347,7 @@ func list(t *testing.T) []goPackage {
 	}
 }
 
-// readDirectories reads all directories. go test then records them as inputs, and does not reuse a cached result after a
-// source change.
+// readDirectories reads all directories. go test then records them as inputs, and does not reuse a cached result after a source change.
 func readDirectories(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {

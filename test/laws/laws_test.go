@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package laws tests laws that hold for every cloud, with the examples of each. A cloud that is added to the table is
-// tested, too.
+// Package laws tests laws that hold for every cloud, with the examples of each. A cloud that is added to the table is tested, too.
 package laws
 
 import (

@@ -32,8 +32,7 @@ func manifest(object *unstructured.Unstructured) string {
 	return path
 }
 
-// virtual returns OpenStack's profile without the bare metal flavor of its first image version, in core and in the provider
-// config.
+// virtual returns OpenStack's profile without the bare metal flavor of its first image version, in core and in the provider config.
 func virtual() (changed *unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, s := range all {

@@ -21,8 +21,7 @@ import (
 
 // The effects of a garden on import: the users of a version, and the parents of NamespacedCloudProfiles.
 
-// listOf writes an ImageList with one version of gardenlinux in both regions, whose IDs end with a mark. It returns the
-// value of --from.
+// listOf writes an ImageList with one version of gardenlinux in both regions, whose IDs end with a mark. It returns the value of --from.
 func listOf(version, mark string) string {
 	GinkgoHelper()
 	text := "apiVersion: capkit/v1\nkind: ImageList\nimages:\n- name: gardenlinux\n  version: " + version +
@@ -35,8 +34,7 @@ func listOf(version, mark string) string {
 	return "--from=list:" + path
 }
 
-// classified returns the versions of the first image in a file as VERSION CLASSIFICATION, followed by the expiration date
-// if there is one.
+// classified returns the versions of the first image in a file as VERSION CLASSIFICATION, followed by the expiration date if there is one.
 func classified(file string) (all []string) {
 	GinkgoHelper()
 	object := &v1beta1.CloudProfile{}

@@ -141,9 +141,8 @@ type measured struct {
 	Status int
 }
 
-// measuring in the environment makes a process of this test run another program, and print its usage as JSON on standard
-// error. The kernel charges a child for the memory of its parent at the start, so the command's parent must be smaller than
-// this test.
+// measuring in the environment makes a process of this test run another program, and print its usage as JSON on standard error. The kernel
+// charges a child for the memory of its parent at the start, so the command's parent must be smaller than this test.
 const measuring = "CAPKIT_MEASURE"
 
 func TestMain(m *testing.M) {

@@ -26,9 +26,8 @@ import (
 type scenario struct {
 	// strategy is the image's update strategy. The default is minor.
 	strategy v1beta1.MachineImageUpdateStrategy
-	// images and kubernetes are the versions of the image and of Kubernetes before and after the update, in the format of
-	// releases. Versions stay if there are none after the update. The defaults are image version 1.0.0 and Kubernetes
-	// 1.33.2.
+	// images and kubernetes are the versions of the image and of Kubernetes before and after the update, in the format of releases.
+	// Versions stay if there are none after the update. The defaults are image version 1.0.0 and Kubernetes 1.33.2.
 	images, kubernetes [2]string
 	// pools are the worker pools of the Shoot as IMAGE VERSION or IMAGE VERSION/KUBERNETES VERSION. They are named web, db
 	// and so on. The default is one pool with 1.0.0.
@@ -104,8 +103,7 @@ func versionsOf(s *v1beta1.Shoot) map[string]string {
 	return versions
 }
 
-// beacon is an image to which the profile's update adds a version. Its effect on a Shoot shows that Gardener has seen the
-// update.
+// beacon is an image to which the profile's update adds a version. Its effect on a Shoot shows that Gardener has seen the update.
 const beacon = "beta"
 
 // profile returns the profile before or after the update. Its expiring versions expire at the given time.

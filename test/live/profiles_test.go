@@ -84,8 +84,7 @@ func (r release) flavors() (all []v1beta1.Capabilities) {
 	return all
 }
 
-// image returns an image version in core and in the provider config. If legacy is set, it is in the format without
-// capabilities.
+// image returns an image version in core and in the provider config. If legacy is set, it is in the format without capabilities.
 func (r release) image(at time.Time, legacy bool) (v1beta1.MachineImageVersion, map[string]any) {
 	cri := v1beta1.CRI{Name: v1beta1.CRINameContainerD}
 	if r.is("gvisor") {
@@ -140,8 +139,7 @@ type offeredImage struct {
 	versions string
 }
 
-// offering returns the example CloudProfile with an offer, under another name. Its expiring versions expire at the given
-// time.
+// offering returns the example CloudProfile with an offer, under another name. Its expiring versions expire at the given time.
 func offering(name string, o offer, at time.Time) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := &v1beta1.CloudProfile{}

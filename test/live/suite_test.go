@@ -91,8 +91,7 @@ func admin(args ...string) answer {
 	return capkit(append(args, "--kubeconfig", g.Kubeconfig()))
 }
 
-// account creates a service account with the rights in the rules, in all namespaces or in one. It returns the path of its
-// kubeconfig.
+// account creates a service account with the rights in the rules, in all namespaces or in one. It returns the path of its kubeconfig.
 func account(ctx context.Context, name, namespace string, rules ...rbacv1.PolicyRule) string {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Name: name, Namespace: "garden-demo"}
@@ -116,8 +115,7 @@ func account(ctx context.Context, name, namespace string, rules ...rbacv1.Policy
 	return kubeconfig(request.Status.Token)
 }
 
-// waitForRights waits until the API server knows that a service account may list the resources in the rules, in all
-// namespaces or in one.
+// waitForRights waits until the API server knows that a service account may list the resources in the rules, in all namespaces or in one.
 func waitForRights(ctx context.Context, name, namespace string, rules ...rbacv1.PolicyRule) {
 	GinkgoHelper()
 	for _, rule := range rules {

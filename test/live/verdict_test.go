@@ -351,8 +351,7 @@ func drawnShoot(r *rand.Rand, shoot tree) string {
 	)()
 }
 
-// offersMore adds entries to a profile that Gardener's admission of Shoots checks. Expired entries expire at the given
-// time.
+// offersMore adds entries to a profile that Gardener's admission of Shoots checks. Expired entries expire at the given time.
 func offersMore(profile tree, at time.Time) {
 	spec, expires := profile["spec"].(tree), at.UTC().Format(time.RFC3339)
 	machineType := func(name string, more tree) {

@@ -22,8 +22,7 @@ import (
 
 // Reference implementations for a Maintainer: the same rules for one worker pool, with all versions and no tables.
 
-// next returns the effect of the next maintenance on a worker pool's image, if only the versions that the filter admits
-// exist.
+// next returns the effect of the next maintenance on a worker pool's image, if only the versions that the filter admits exist.
 func next(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots ours.Filter) ours.Outcome {
 	if worker.Machine.Image == nil || worker.Machine.Image.Version == nil {
 		return ours.Outcome{}

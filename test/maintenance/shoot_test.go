@@ -30,8 +30,7 @@ import (
 // kubernetesVersions are the possible Kubernetes versions of profiles and Shoots.
 var kubernetesVersions = []string{"1.32.1", "1.33.1", "1.33.2", "1.33.4", "1.34.0", "1.34.3", "1.36.1"}
 
-// drawShoot draws a Shoot with some worker pools, each with an image of the profile, and draws the profile's Kubernetes
-// versions.
+// drawShoot draws a Shoot with some worker pools, each with an image of the profile, and draws the profile's Kubernetes versions.
 func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	number := rapid.SampledFrom(kubernetesVersions)
 	profile.Spec.Kubernetes.Versions = nil
@@ -75,8 +74,7 @@ func maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) ours.Main
 	return ours.NewMaintainer(gardenerlib.Library{}, profile, provider.Workers{}).Maintain(shoot)
 }
 
-// versions returns the versions of a Shoot: the Kubernetes version, and each worker pool's image version and Kubernetes
-// version.
+// versions returns the versions of a Shoot: the Kubernetes version, and each worker pool's image version and Kubernetes version.
 func versions(shoot *v1beta1.Shoot) []string {
 	all := []string{shoot.Spec.Kubernetes.Version}
 	for _, w := range shoot.Spec.Provider.Workers {
@@ -325,8 +323,7 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// A version that boots, but does not support in-place updates, does not qualify its image: Gardener refuses it for a new
-// pool.
+// A version that boots, but does not support in-place updates, does not qualify its image: Gardener refuses it for a new pool.
 func TestFilledForUpdatesInPlace(t *testing.T) {
 	amd64 := []string{"amd64"}
 	version := func(number string, inPlace bool) v1beta1.MachineImageVersion {

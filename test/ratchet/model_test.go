@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ratchet compares the errors that profile updates may keep with a model that records which faults it has put
-// where.
+// Package ratchet compares the errors that profile updates may keep with a model that records which faults it has put where.
 package ratchet
 
 import (

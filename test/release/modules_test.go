@@ -98,8 +98,7 @@ func moduleCache(t *testing.T) []string {
 	return []string{"GOMODCACHE=" + folder, "GOFLAGS=-trimpath -buildvcs=false -modcacherw"}
 }
 
-// Go installs the command at the version, with the same modules as in the archive. Extension authors can require the other
-// modules.
+// Go installs the command at the version, with the same modules as in the archive. Extension authors can require the other modules.
 func TestModules(t *testing.T) {
 	env := published(t)
 	bin := t.TempDir()

@@ -102,8 +102,7 @@ func run(folder string, env []string, name string, args ...string) (string, erro
 	return string(output), err
 }
 
-// workTree creates a repository with one commit of this work tree, including uncommitted changes. Its changelog has an
-// unreleased entry.
+// workTree creates a repository with one commit of this work tree, including uncommitted changes. Its changelog has an unreleased entry.
 func workTree(folder string) error {
 	listed, err := run(root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Asking returns a pool in europe on NAME@VERSION. wishes may contain the words of [Ask], regions asia and africa, and architecture
-// amd64.
+// Asking returns a pool in europe on NAME@VERSION. wishes may contain the words of [Ask], regions asia and africa, and architecture amd64.
 func Asking(machine, image, wishes string) provider.Pool {
 	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
 	pool.Image, pool.Version, _ = strings.Cut(image, "@")

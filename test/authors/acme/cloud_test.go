@@ -135,8 +135,7 @@ func rendered(
 	return values
 }
 
-// What the legacy field implies is treated as if it were declared: core has to list it, and it decides which machine types
-// boot the image.
+// What the legacy field implies is treated as if it were declared: core has to list it, and it decides which machine types boot the image.
 func TestFastNetwork(t *testing.T) {
 	const at = "spec.machineImages[0].versions[1].capabilityFlavors[0]"
 	const entry = "spec.providerConfig.machineImages[0].versions[1].regions[0]"
@@ -146,7 +145,7 @@ func TestFastNetwork(t *testing.T) {
 		fast   bool
 		core   v1beta1.CapabilityValues
 		errors []string
-		basic  string // what m.small boots, which has no accelerated networking
+		basic  string // the template for m.small, which has no accelerated networking
 	}{
 		{"neither", false, v1beta1.CapabilityValues{"basic"}, nil, "tpl-01d00001"},
 		{"both", true, v1beta1.CapabilityValues{"accelerated", "basic"}, nil, "tpl-01d00001"},
@@ -397,7 +396,7 @@ func TestFieldOfTheOtherFormat(t *testing.T) {
 	}
 }
 
-// Decode reads what Encode writes without a difference, in both formats.
+// Configs survive a round trip through Encode and Decode in both formats.
 func TestLaws(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
 	providertest.Laws(t, acme.Provider{}, providertest.Configs(t, kind, ".")...)

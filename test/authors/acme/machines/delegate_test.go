@@ -187,8 +187,7 @@ func TestASettingIsSwitchedOn(t *testing.T) {
 	}
 }
 
-// A pool keeps an image version that the profile no longer lists: with its existing classes, for an added pool, and in
-// another seed.
+// A pool keeps an image version that the profile no longer lists: with its existing classes, for an added pool, and in another seed.
 func TestDelisted(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))
 	check(t, s.reconcile(t))
@@ -211,8 +210,7 @@ func TestDelisted(t *testing.T) {
 	}
 }
 
-// What a legacy record implies still applies once the profile has capabilities: a machine type gets no image whose network
-// it lacks.
+// What a legacy record implies still applies once the profile has capabilities: a machine type gets no image whose network it lacks.
 func TestImplied(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1592.9.0"))
 	capabilities, legacy := s.cluster.CloudProfile, s.cluster.CloudProfile.DeepCopy()

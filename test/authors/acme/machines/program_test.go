@@ -18,8 +18,7 @@ import (
 	"github.com/capkit/capkit/test/authors/acme/machines"
 )
 
-// The controller can be added to a manager whose scheme has the kinds of Kubernetes and of Gardener's extensions, like the
-// program's.
+// The controller can be added to a manager whose scheme has the kinds of Kubernetes and of Gardener's extensions, like the program's.
 func TestProgram(t *testing.T) {
 	if cmd := command.New(machines.Controller()); cmd.Name() != "gardener-extension-worker-acme" {
 		t.Errorf("the program is %s", cmd.Name())

@@ -201,8 +201,8 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Files in a folder that are not metadata are skipped with a note, and so are files without an image for any profile. For a file that is
-// given by name, the error tells what it is.
+// Files in a folder that are not metadata are skipped with a note, and so are files without an image for any profile. If such a file is
+// given by name, the error describes it.
 func TestImportLeavesOtherFilesOut(t *testing.T) {
 	folder := copyRelease(t, t.TempDir(), "aws", "metal")
 	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(folder, "deploy.yaml"))

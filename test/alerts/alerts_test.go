@@ -102,8 +102,8 @@ var _ = Describe("Alerts", func() {
 // ofAnother turns a component's series in a story into those of another provider's component.
 var ofAnother = strings.NewReplacer(`provider_type="openstack"`, `provider_type="acme"`, `job="provider-openstack-worker"`, `job="provider-acme-worker"`)
 
-// firing evaluates an alert every minute over the series of a story, and returns the labels of the alerts that fire in the
-// end, without the alert's own labels.
+// firing evaluates an alert every minute over the series of a story. It returns the labels of the alerts that fire in the end, without
+// the alert's own labels.
 func firing(ctx SpecContext, name string, s story) []map[string]string {
 	GinkgoHelper()
 	all := alerts()

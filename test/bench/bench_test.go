@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench compares, in one run and on the same profiles, selection with the gardener library, the one-to-one check
-// with merely decoding the same config, and the admission handlers with decoding and with those of Gardener's extension
-// library:
+// Package bench runs comparisons on the same profiles: of selection with the gardener library, of the one-to-one check with merely
+// decoding the same config, and of the admission handlers with decoding and with Gardener's extension library:
 //
 //	go test -run '^$' -bench . -benchmem ./test/bench
 //	go test -run '^$' -bench Admission ./test/bench

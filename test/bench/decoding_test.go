@@ -39,7 +39,7 @@ func decodeConfigs(b *testing.B, configs ...*runtime.RawExtension) func() {
 	}
 }
 
-// cloud is a garden with a CloudProfile for OpenStack, a NamespacedCloudProfile of it that defines an image version, and
+// cloud is a garden with a CloudProfile for OpenStack, and a NamespacedCloudProfile of it that defines an image version. requests has
 // requests about them by the names that the benchmarks use.
 type cloud struct {
 	garden   *webhooks.Garden
@@ -203,9 +203,9 @@ func (r *decodingRow) work(b *testing.B, c *cloud) func() {
 	}
 }
 
-// BenchmarkDecoding compares each kind of request with merely decoding its provider configs by the webhooks' own decoder,
-// and reports the processor time, bytes and allocations of a response. It needs nothing but this repository's own code. The
-// first row compares that decoder with encoding/json.
+// BenchmarkDecoding compares each kind of request with merely decoding its provider configs by the webhooks' own decoder. It reports the
+// processor time, bytes and allocations of a response. It needs nothing but this repository's own code. The first row compares that
+// decoder with encoding/json.
 func BenchmarkDecoding(b *testing.B) {
 	for _, size := range sizes {
 		c := newCloud(b, size.bytes)

@@ -26,8 +26,8 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// updated returns a copy of a profile in which about one flavor in n is changed: some get another image in one region, and
-// others lose the region.
+// updated returns a copy of a profile with changes to about one flavor in this many: some get another image in one region, and others
+// lose the region.
 func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec {
 	spec = spec.DeepCopy()
 	config, r := &v1alpha1.CloudProfileConfig{}, rand.New(rand.NewPCG(3, 4))

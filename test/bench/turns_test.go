@@ -67,8 +67,8 @@ func used() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// compare runs both sides in alternating turns under the same conditions, and reports the ratios of their medians: the
-// processor time and bytes of the first side, relative to the other's.
+// compare runs both sides in alternating turns, so under the same conditions. It reports the ratios of their medians: the processor time
+// and bytes of the first side, relative to the other's.
 func compare(b *testing.B, other string, ours, theirs func()) {
 	b.Helper()
 	a, z := &side{work: ours}, &side{work: theirs}

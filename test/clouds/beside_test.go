@@ -51,8 +51,8 @@ type result struct {
 	images []string
 }
 
-// write writes the mixed profile of a cloud and the child of its full one under names with a suffix, both without core
-// flavors, and returns the stored state.
+// write writes the mixed profile of a cloud and the child of its full one, both without core flavors and under names with a suffix. It
+// returns the stored state.
 func write(ctx context.Context, s *samples.Samples, suffix string) result {
 	GinkgoHelper()
 	u, profile, child := newUser(), mixed(s, suffix), s.Namespaced.DeepCopy()

@@ -42,8 +42,8 @@ var soakTime = flag.Duration("soak", 0, "how long the soak goes on, of which the
 // raced is the name of a CloudProfile that several clients write concurrently.
 const raced = "soak-raced"
 
-// soak combines all faults for any length of time. Clients write valid and invalid objects, some of them concurrently; an attacker writes
-// objects that are expensive to validate; others send forged requests to the replicas; replicas are killed, and certificates renewed.
+// soak combines all faults for any length of time. Clients write valid and invalid objects, some of them concurrently. An attacker writes
+// objects that are expensive to validate. Others send forged requests to the replicas. Replicas are killed, and certificates renewed.
 type soak struct {
 	*load
 	replicas []*replica

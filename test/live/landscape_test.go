@@ -44,8 +44,8 @@ const (
 	memory = 500 << 10
 )
 
-// landscape returns an API server with a profile whose provider config has a megabyte, and with realistic Shoots: with
-// managed fields, a status, and three worker pools each, all of which boot.
+// landscape returns an API server with a profile whose provider config has a megabyte, and with realistic Shoots. They have managed
+// fields, a status, and three worker pools each, all of which boot.
 func landscape() *fakegarden.API {
 	GinkgoHelper()
 	r := rand.New(rand.NewPCG(18, shoots))

@@ -186,8 +186,7 @@ func inCore(images []v1beta1.MachineImage) map[string][]v1beta1.Capabilities {
 	return found
 }
 
-// pool is a worker pool: its name, its update strategy, its image version, which is empty if Gardener is to choose, and its machine type,
-// if it is not the first.
+// pool is a worker pool. An empty version means that Gardener chooses it, and an empty machineType means the first one.
 type pool struct {
 	name        string
 	strategy    v1beta1.MachineUpdateStrategy

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reserved tests the admission component on a Gardener that accepts its own capabilities in a CloudProfile's vocabulary, as in
-// the second text of GEP-0054: operators register gardener-update-type and gardener-boot-type. garden.Options describes that Gardener.
+// Package reserved tests the admission component on a Gardener that accepts its own capabilities in a CloudProfile's vocabulary. Under
+// the second text of GEP-0054, operators register gardener-update-type and gardener-boot-type. garden.Options describes that Gardener.
 //
 //   - profiles_test.go: CloudProfiles and NamespacedCloudProfiles that register and declare them
 //   - shoots_test.go: the images of worker pools that are updated in place, and their maintenance

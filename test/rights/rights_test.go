@@ -41,8 +41,8 @@ const (
 	events        = "events.k8s.io"
 )
 
-// reading is the verbs list and watch, which informers need together: they request a watch that begins with a list, or a list and a watch
-// if the API server does not support that. The server decides which of the two fails first.
+// reading is the verbs list and watch, which informers need together. They request a watch that begins with a list, or both separately if
+// the API server does not support that. The server decides which of the two fails first.
 const reading = "list and watch"
 
 // right is a verb on a resource, or on one object of it, that a role grants.

@@ -149,8 +149,8 @@ func (w wrong) near(path string) bool {
 	return false
 }
 
-// ofConfig reports whether a path is in a provider config of the wrong kind. lint then reports only the kind, and the schema also what
-// follows.
+// ofConfig reports whether a path is in a provider config of the wrong kind. lint then reports only the kind, and the schema also the
+// consequences.
 func (w wrong) ofConfig(path string) bool {
 	const end = "Config."
 	i := strings.LastIndex(path, end)

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakenova is an in-memory OpenStack with the parts that server groups of worker pools need: the identity service, and the
-// compute service's server groups and server metadata. It answers like the real services, including microversions and pages. Any request
+// Package fakenova is an in-memory OpenStack with the parts that server groups of worker pools need: the identity service, and server
+// groups and server metadata of the compute service. It answers like the real services, including microversions and pages. Any request
 // can be made to fail.
 package fakenova
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package wire tests wire types: the types of a cloud by themselves, with [Types], and all of them against the types of their extensions.
-// The fields of the latter are listed in testdata/upstream.txt beside the types, which names the extension and the version that it was made
-// from, followed by a line for each field, with its path from the kind and its type. Lines with a + are fields that only the types here
-// have.
+// The fields of the latter are listed in testdata/upstream.txt beside the types. This file names the extension and the version that it
+// was made from, followed by a line for each field: its path from the kind, and its type. Lines with a + are fields that only the types
+// here have.
 //
 // [Regional], [Profiles] and [Workers] run a provider's cases in the testdata of the calling package.
 package wire

@@ -2,5 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan is the command plan: which two versions of a profile it compares, and what it prints of the changes.
+// Package plan implements the command plan: it reads the two versions of a profile to compare, and prints the changes
+// that package changes finds.
 package plan

@@ -26,12 +26,11 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// The two versions that plan compares, and everything else that it is given.
+// The two versions that plan compares, and its other inputs.
 
-// readUpdate reads what plan is about. The error says why that cannot be told: OLD or NEW that cannot be read, or two
-// different objects.
+// readUpdate reads plan's inputs. It fails if OLD or NEW cannot be read, or if they are different objects.
 func readUpdate(ctx context.Context, c *command.Call, args []string, flags *planFlags) (*changes.Update, error) {
-	versions := args[:1] // NEW, and OLD before it unless that is elsewhere
+	versions := args[:1] // NEW, preceded by OLD unless OLD comes from git or the cluster
 	var earlierText []byte
 	switch {
 	case flags.Given("git"):
@@ -68,8 +67,8 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	return newUpdate(g, was, is)
 }
 
-// newComparison returns the comparison of the CloudProfiles in OLD and NEW, as if the second took the place of the first. Shoots in
-// the two files are ignored.
+// newComparison compares the CloudProfiles in OLD and NEW as if the second replaced the first. Shoots in the two
+// files are ignored.
 func newComparison(g, was, is *input.Given) (*changes.Update, error) {
 	for i, one := range []*input.Given{was, is} {
 		if len(one.Profiles.All) != 1 || one.Profiles.All[0].Object == nil || len(one.Namespaced.All) > 0 {
@@ -89,8 +88,8 @@ func newComparison(g, was, is *input.Given) (*changes.Update, error) {
 	return u, nil
 }
 
-// sameProfile reports whether the first two files have one profile each, and the same: then they are OLD and NEW, although
-// there is a cluster. Standard input is not looked at.
+// sameProfile reports whether the first two files contain one profile each, with the same name. They are then OLD and
+// NEW even if a cluster is given. Standard input is not read.
 func sameProfile(c *command.Call, args []string) bool {
 	var names []string
 	for _, arg := range args[:min(2, len(args))] {
@@ -106,8 +105,8 @@ func sameProfile(c *command.Call, args []string) bool {
 	return len(names) == 2 && names[0] == names[1]
 }
 
-// readVersion reads one of the two, from a file or, if that is given, from what has been in it. What is wrong with it is printed, and the
-// error says so.
+// readVersion reads OLD or NEW from a file, or from the reader if it is not nil. It prints the file's faults, and
+// then returns an error.
 func readVersion(c *command.Call, others *input.Given, which, file string, from io.Reader) (g *input.Given, err error) {
 	if from == nil {
 		g, err = input.Files([]string{file}, c.Stdin, c.Providers, others.Namespace, input.Unread)
@@ -126,8 +125,8 @@ func readVersion(c *command.Call, others *input.Given, which, file string, from 
 	return g, err
 }
 
-// earlier returns what a file has been in a revision of the git repository that it is in. Where it has been the link that it is, that is
-// what the file has been which it leads to. The command is called by a name.
+// earlier returns a file's content in a revision of its git repository. A symbolic link that is the same in the
+// revision is followed. Suggested commands begin with name.
 func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	var failed *fs.PathError
@@ -147,10 +146,10 @@ func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What looks like a repository without a work tree may come with the manifests, and its settings may name programs.
+	// A directory that looks like a bare repository may come with the manifests, and its settings may name programs.
 	cmd := exec.CommandContext(ctx, "git", "-c", "safe.bareRepository=explicit", "-C", filepath.Dir(path),
 		"cat-file", "blob", revision+":./"+filepath.Base(path))
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // which whyNotInGit reads
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // whyNotInGit reads the English messages
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()
@@ -166,8 +165,8 @@ func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	return text, nil
 }
 
-// whyNotInGit says why git did not return a file of a revision, by the error of running it and by what it has said. Commands to copy begin
-// with the name.
+// whyNotInGit explains why git did not return a file of a revision, from the error of running it and from its error
+// output. Suggested commands begin with name.
 func whyNotInGit(name, revision, file string, err error, said string) error {
 	says := func(text string) bool { return strings.Contains(said, text) }
 	switch {
@@ -184,8 +183,8 @@ func whyNotInGit(name, revision, file string, err error, said string) error {
 	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }
 
-// newUpdate finds the object that is updated, and returns it with everything else: what is in OLD and NEW besides counts
-// where the files, g, do not have it.
+// newUpdate finds the updated object and combines it with the other inputs. Other objects in OLD and NEW are used
+// unless the files, g, contain them.
 func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 	names := is.ProfileNames()
 	switch {
@@ -215,7 +214,7 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 		}
 		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s%s: %s", describe(was), u.Kind, u.Name, was.EmptyInputs(), wanted)
 	}
-	for _, other := range []*input.Given{is, was} { // of which one may be g
+	for _, other := range []*input.Given{is, was} { // one of which may be g
 		other.TakeOver(g, nil)
 	}
 	u.After = &input.Given{Providers: g.Providers, Landscape: g.Landscape, Profiles: g.Profiles.Clone(), Namespaced: g.Namespaced.Clone()}
@@ -229,7 +228,7 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 	return u, nil
 }
 
-// changeOf returns the change to an object from the one of the same name, and reports whether there is one.
+// changeOf pairs an object with its earlier version of the same name, and reports whether there is one.
 func changeOf[T any](was *input.Objects[T], is *input.Source[T]) (*changes.Pair[T], bool) {
 	old := was.ByName[is.Name]
 	if old == nil || old.Object == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// markdown writes the answer for a merge request: what breaks in the open, the rest to be unfolded.
+// markdown writes the answer for a merge request: changes that break something are visible, the others are folded.
 func markdown(p *changes.Planned, w io.Writer) {
 	fmt.Fprintf(w, "### %s\n", title(p, report.Code(p.Profile), report.Code(p.ComparedWith)))
 	if p.WithoutUsers {
@@ -57,7 +57,7 @@ func markdown(p *changes.Planned, w io.Writer) {
 	}
 }
 
-// escaped returns text in which nothing is markup.
+// escaped escapes all Markdown and HTML in a text.
 func escaped(text string) string { return markup.Replace(words.Printable(text)) }
 
 var markup = strings.NewReplacer(

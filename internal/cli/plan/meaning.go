@@ -13,9 +13,9 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// How plan says what a registration changes about flavors that are silent.
+// How plan describes the effect of a registration on flavors that leave out the capability.
 
-// meaningItems returns an item for each capability, and each way in which it means something else, with the flavors of which that is so.
+// meaningItems returns an item for each distinct effect of a registration, with the affected flavors.
 func meaningItems(p *changes.Planned) []item {
 	var items []item
 	known := map[string]int{}
@@ -36,7 +36,7 @@ func meaningItems(p *changes.Planned) []item {
 	return items
 }
 
-// through names the NamespacedCloudProfile that alone sees a change like this; empty if there is none.
+// through names the only NamespacedCloudProfile that sees a change this way; empty if there is none.
 func through(profile string) string {
 	if profile == "" {
 		return ""
@@ -44,7 +44,7 @@ func through(profile string) string {
 	return "through NamespacedCloudProfile " + profile + ": "
 }
 
-// meaningText says what a flavor supports that is silent.
+// meaningText describes the values that a flavor supports if it leaves out the capability.
 func meaningText(c *changes.Change, compares bool) string {
 	from, _ := c.From.([]string)
 	to, _ := c.To.([]string)

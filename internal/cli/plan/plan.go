@@ -22,11 +22,11 @@ type planFlags struct {
 	*input.Flags
 	output, failOn, git, order string
 	compare, reservedInCore    bool
-	// filter says which Shoots and worker pools are asked about.
+	// filter selects Shoots and worker pools.
 	filter input.Filter
 }
 
-// What --fail-on of plan may be.
+// The values of plan's --fail-on.
 const (
 	failOnBreaking = "breaking"
 	failOnChange   = "change"
@@ -107,9 +107,9 @@ func (f *planFlags) add(cmd *cobra.Command) {
 		"compare two CloudProfiles with any names, such as those of two landscapes: this is not an update, and nothing breaks")
 }
 
-// check returns what is wrong with the flags and the arguments, whatever is in the files.
+// check returns the mistakes in the flags and arguments, without reading files.
 func (f *planFlags) check(args []string) error {
-	if err := f.Flags.Check(append(args, "NEW")); err != nil { // what is wrong with the flags of the cluster
+	if err := f.Flags.Check(append(args, "NEW")); err != nil { // the cluster flags
 		return err
 	}
 	stdin := slices.Index(args, "-")
@@ -133,7 +133,7 @@ func (f *planFlags) check(args []string) error {
 	return nil
 }
 
-// checkComparison checks the arguments if two profiles are compared.
+// checkComparison checks the arguments of --compare.
 func (f *planFlags) checkComparison(args []string) error {
 	switch {
 	case f.Given("git") || f.Live():

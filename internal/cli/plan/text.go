@@ -18,9 +18,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// How plan is printed for people, as text and as Markdown.
+// How plan is printed as text; Markdown shares it.
 
-// meanings say what the kinds mean.
+// meanings explains the kinds of changes.
 var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "Gardener would reject all later updates of these Shoots",
@@ -37,7 +37,7 @@ var meanings = map[changes.Kind]string{
 	changes.Gone:        "no longer boots, and no worker pool among the inputs uses it",
 }
 
-// compared say what the kinds mean where nothing is an update: OLD and NEW are two profiles.
+// compared explains the kinds if OLD and NEW are two profiles and not an update.
 var compared = map[changes.Kind]string{
 	changes.Expires:    "image versions expire on another date in NEW",
 	changes.Kubernetes: "Kubernetes versions in NEW",
@@ -48,7 +48,7 @@ var compared = map[changes.Kind]string{
 	changes.Gone:       "boots in OLD alone",
 }
 
-// meaning says what a kind means.
+// meaning explains a kind.
 func meaning(p *changes.Planned, kind changes.Kind) string {
 	switch {
 	case p.ComparedWith != "":
@@ -59,28 +59,28 @@ func meaning(p *changes.Planned, kind changes.Kind) string {
 	return meanings[kind]
 }
 
-// withoutUsers is said where users of a profile may be missing from an answer.
+// withoutUsers is printed if users of the profile may be missing from the inputs.
 const withoutUsers = "No Shoots are among the inputs: what the update does to worker pools was not looked at."
 
-// section is what there is to say of one kind.
+// section is the output for one kind.
 type section struct {
 	kind  changes.Kind
 	count int
-	// breaks says that one of the changes breaks something.
+	// breaks is set if one of the changes breaks something.
 	breaks bool
 	items  []item
 }
 
-// item is about changes that differ in machine types and regions only.
+// item describes changes that differ only in machine types and regions.
 type item struct {
 	text string
-	// pools names the Shoots that are concerned; empty if there are none.
+	// pools counts the affected worker pools and names their Shoots; empty if there are none.
 	pools string
-	// messages say why, and what becomes of whom.
+	// messages give the reasons and the consequences.
 	messages []string
 }
 
-// sections returns what is printed, in order.
+// sections returns the sections to print, in the order of the kinds. Kinds without changes are left out.
 func sections(p *changes.Planned) []section {
 	var sections []section
 	for _, kind := range changes.Kinds() {
@@ -103,11 +103,11 @@ func sections(p *changes.Planned) []section {
 	return sections
 }
 
-// Print writes what an update does as text.
+// Print writes the effects of an update as text.
 func Print(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
 	others := others(p)
-	if len(p.Changes) == 0 && len(others) > 0 { // of which the headline is
+	if len(p.Changes) == 0 && len(others) > 0 { // the headline is others[0].first
 		others[0].printRest(w)
 		others = others[1:]
 	}
@@ -129,7 +129,7 @@ func Print(p *changes.Planned, w io.Writer) {
 	}
 }
 
-// other names places that differ, and that no change is about: a single one in the first line, several ones each in a line of its own.
+// other lists differing paths that belong to no change: a single path is in the first line, several have a line each.
 type other struct {
 	first string
 	rest  []string
@@ -141,7 +141,7 @@ func (o *other) printRest(w io.Writer) {
 	}
 }
 
-// others names the fields that differ and that are of no kind, and what is only written in another way.
+// others returns the differing fields that belong to no kind, and the fields rewritten without a change in meaning.
 func others(p *changes.Planned) (all []other) {
 	name := func(paths []string, one, several string) {
 		switch len(paths) {
@@ -168,7 +168,7 @@ func joined(text, pools string) string {
 	return text + ": " + pools
 }
 
-// headline counts the changes.
+// headline counts the changes of each kind.
 func headline(p *changes.Planned) string {
 	var counts []string
 	for _, kind := range changes.Kinds() {
@@ -189,7 +189,7 @@ func headline(p *changes.Planned) string {
 	return fmt.Sprintf("%s: %s", title(p, p.Profile, p.ComparedWith), strings.Join(counts, ", "))
 }
 
-// title names what is compared.
+// title names the compared profiles.
 func title(p *changes.Planned, name, other string) string {
 	if p.ComparedWith != "" {
 		other = " compared with " + other
@@ -199,16 +199,16 @@ func title(p *changes.Planned, name, other string) string {
 	return p.Kind + " " + name + other
 }
 
-// group is changes that differ in machine types and regions only.
+// group combines changes that differ only in machine types and regions.
 type group struct {
 	changes.Change
 	types, regions []string
-	// compared says that nothing is an update.
+	// compared is set for a comparison of two profiles, which is not an update.
 	compared bool
 }
 
-// grouped returns the changes of a kind in groups, in order: first those that differ in the machine type alone, and of these
-// groups those that differ in the region alone.
+// grouped groups the changes of a kind, in order. It first merges changes that differ only in the machine type, then
+// the resulting groups that differ only in the region.
 func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
 	for _, c := range p.Changes {
@@ -223,7 +223,7 @@ func grouped(p *changes.Planned, kind changes.Kind) []*group {
 		func(g, other *group) { g.regions = append(g.regions, other.regions...) })
 }
 
-// merged puts groups together which say the same, and have the same key: their pools, and what add adds.
+// merged merges groups with the same text and key: it joins their pools, and add joins the rest.
 func merged(groups []*group, key func(*group) string, add func(g, other *group)) []*group {
 	var order []*group
 	known := map[string]*group{}
@@ -241,7 +241,7 @@ func merged(groups []*group, key func(*group) string, add func(g, other *group))
 	return order
 }
 
-// says returns what a group says, apart from machine types, regions and pools.
+// says returns a key of the group's content, except machine types, regions and pools.
 func (g *group) says() string {
 	parts := []string{string(g.When), g.Profile, g.Image, g.Version, changes.Settings(g.Requested), g.Rule, g.Field}
 	switch g.Kind {
@@ -255,7 +255,7 @@ func (g *group) says() string {
 	return strings.Join(parts, "\x00")
 }
 
-// item puts a group into words.
+// item describes a group in words.
 func (g *group) item() item {
 	i := item{text: g.subject(), pools: poolsText(g.Pools), messages: thenTexts(g.Then)}
 	if g.Message != "" {
@@ -273,7 +273,7 @@ func (g *group) item() item {
 	return i
 }
 
-// refused puts what is refused into words: what is said of many is one item.
+// refused describes refusals in words. It combines findings with the same message into one item.
 func refused(groups []*group) (items []item) {
 	of := map[*report.Finding]*group{}
 	var findings []*report.Finding
@@ -298,7 +298,7 @@ func refused(groups []*group) (items []item) {
 	return items
 }
 
-// textOf returns a date or a version; empty if there is none.
+// textOf returns a date or a version as text; empty if there is none.
 func textOf(value any) string {
 	switch value := value.(type) {
 	case string:
@@ -311,7 +311,7 @@ func textOf(value any) string {
 	return ""
 }
 
-// from names what was before, where there was something.
+// from returns word and the value before the update; empty if there is none.
 func from(g *group, word string) string {
 	if was := textOf(g.From); was != "" {
 		return word + was
@@ -319,7 +319,7 @@ func from(g *group, word string) string {
 	return ""
 }
 
-// dated says what happens to an expiration date.
+// dated describes the change of an expiration date.
 func dated(g *group) string {
 	to := textOf(g.To)
 	switch {
@@ -333,7 +333,7 @@ func dated(g *group) string {
 	return " does not expire any more" + from(g, "; it would have on ")
 }
 
-// does says how something differs that is new, gone or another one.
+// does describes an aspect: new, gone or different.
 func (g *group) does(aspect update.Aspect) string {
 	if g.compared {
 		return map[update.Aspect]string{update.IsNew: " is in NEW alone", update.IsGone: " is in OLD alone", update.Differs: " differs"}[aspect]
@@ -341,7 +341,7 @@ func (g *group) does(aspect update.Aspect) string {
 	return map[update.Aspect]string{update.IsNew: " is new", update.IsGone: " is removed", update.Differs: " changes"}[aspect]
 }
 
-// change says what differs, of the kinds that are about fields of the profile.
+// change describes a change of the profile's fields.
 func (g *group) change() string {
 	aspect := g.Change.Change
 	switch {
@@ -374,7 +374,7 @@ func (g *group) change() string {
 	return text
 }
 
-// kubernetes says what differs about a version of Kubernetes; nothing if it is maintenance alone that chooses it.
+// kubernetes describes the change of a Kubernetes version; empty if only the choice of maintenance changes.
 func (g *group) kubernetes(aspect update.Aspect) string {
 	switch aspect {
 	case update.NewDate:
@@ -397,7 +397,7 @@ func (g *group) kubernetes(aspect update.Aspect) string {
 	return g.does(aspect)
 }
 
-// thenTexts say what becomes of worker pools and Shoots, the worst first.
+// thenTexts describe the fates of worker pools and Shoots, the worst first.
 func thenTexts(then []changes.Fate) []string {
 	var texts []string
 	for _, action := range []maintenance.Action{maintenance.Stuck, maintenance.Fails, maintenance.Forced, maintenance.Updated} {
@@ -422,7 +422,7 @@ func thenTexts(then []changes.Fate) []string {
 	return texts
 }
 
-// thenText says what becomes of worker pools and control planes that have the same fate.
+// thenText describes worker pools and control planes with the same fate.
 func thenText(action maintenance.Action, to string, fates []changes.Fate) string {
 	var shoots []string
 	pools := 0
@@ -445,7 +445,7 @@ func thenText(action maintenance.Action, to string, fates []changes.Fate) string
 	return does + ": " + who
 }
 
-// subject names what a group is about.
+// subject names the subject of a group.
 func (g *group) subject() string {
 	if slices.Contains([]changes.Kind{changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer}, g.Kind) {
 		return g.change()
@@ -467,7 +467,7 @@ func (g *group) subject() string {
 	return text
 }
 
-// poolsText counts worker pools, and names their Shoots; empty if there are none.
+// poolsText counts worker pools and names their Shoots; empty if there are none. It sorts the pools.
 func poolsText(pools []changes.Pool) string {
 	if len(pools) == 0 {
 		return ""

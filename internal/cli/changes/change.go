@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// Kind is what a [Change] is about. Its values are part of the command line's JSON.
+// Kind classifies a [Change]. Its values are part of the command line's JSON.
 type Kind string
 
 // The kinds, the worst first.
@@ -29,133 +29,139 @@ const (
 	Refused Kind = "refused"
 	// Locked: no later update of the Shoots would pass Gardener (semantics S16).
 	Locked Kind = "locked"
-	// NoMachines: worker pools that boot something get no new machines any more, by the policy of the provider (semantics S14).
+	// NoMachines: worker pools that boot an image can no longer create machines, by the provider's policy (semantics
+	// S14).
 	NoMachines Kind = "no-machines"
 	// Kept: worker pools keep booting the images of their machine classes, which the profile no longer has for them (semantics S14).
 	Kept Kind = "kept"
-	// Maintenance: a version that Gardener's maintenance would choose for worker pools that do not boot it.
+	// Maintenance: Gardener's maintenance would choose the version for worker pools that cannot boot it.
 	Maintenance Kind = "maintenance"
-	// Expires: an image version has another expiration date.
+	// Expires: the expiration date of an image version changes.
 	Expires Kind = "expires"
-	// Kubernetes: a version of Kubernetes is new or gone, has another expiration date or classification, or is chosen by maintenance.
+	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by
+	// maintenance.
 	Kubernetes Kind = "kubernetes"
 	// WillUpdate: the next maintenance moves worker pools to another version than before the update.
 	WillUpdate Kind = "will-update"
-	// OtherImage: another image is booted.
+	// OtherImage: the booted image changes.
 	OtherImage Kind = "other-image"
-	// Meaning: a reserved capability is registered in another way, and a flavor that says nothing about it supports something else
-	// (semantics S3).
+	// Meaning: the registration of a reserved capability changes, so a flavor that leaves it out supports other
+	// values (semantics S3).
 	Meaning Kind = "meaning"
-	// Offer: owners of Shoots have something else to choose from.
+	// Offer: the choices of shoot owners change.
 	Offer Kind = "offer"
-	// New: a combination boots now that did not before.
+	// New: a combination boots only after the update.
 	New Kind = "new"
-	// Gone: a combination does not boot any more, and no worker pool uses it.
+	// Gone: a combination no longer boots, and no worker pool uses it.
 	Gone Kind = "gone"
 )
 
-// Kinds returns all kinds, in their order. The caller owns the result.
+// Kinds returns all kinds, the worst first. The caller owns the result.
 func Kinds() []Kind {
 	return []Kind{Refused, Locked, NoMachines, Kept, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Meaning, Offer, New, Gone}
 }
 
-// Breaks reports whether each change of this kind breaks something.
+// Breaks reports whether every change of this kind breaks something.
 func (k Kind) Breaks() bool {
 	return slices.Contains([]Kind{Refused, Locked, NoMachines, Kept, Maintenance}, k)
 }
 
-// Breaks reports whether a change breaks something: by its kind, or because somebody gets stuck by it, or loses what is used.
+// Breaks reports whether a change breaks something: because of its kind, because a user gets stuck, or because an
+// offer in use is removed.
 func (c *Change) Breaks() bool {
 	return c.Kind.Breaks() || c.Kind == Offer && c.Change == update.IsGone && len(c.Used) > 0 ||
 		slices.ContainsFunc(c.Then, func(f Fate) bool { return f.worse })
 }
 
-// When says when another image reaches worker pools that exist (semantics S14). Its values are part of the command
+// When says when another image reaches existing worker pools (semantics S14). Its values are part of the command
 // line's JSON.
 type When string
 
 const (
-	// Now is with the next machine that is created.
+	// Now means with the next machine that is created.
 	Now When = "now"
-	// NextRoll is once the machines of the pool are replaced.
+	// NextRoll means when the machines of the pool are replaced.
 	NextRoll When = "next-roll"
 )
 
-// Change is something that an update does, and whom it concerns. Fields that do not apply are empty. Its JSON is an
-// interface: a field once published keeps its name and meaning.
+// Change is an effect of an update, with the worker pools it concerns. Fields that do not apply are empty. Its JSON
+// is an interface: a published field keeps its name and meaning.
 type Change struct {
 	Kind Kind `json:"kind"`
-	// When is said of an OtherImage.
+	// When is set for OtherImage.
 	When When `json:"when,omitempty"`
-	// Profile is the NamespacedCloudProfile, NAMESPACE/NAME, that alone sees the change of its parent like this. Empty: the
-	// profile itself.
+	// Profile is the NamespacedCloudProfile, NAMESPACE/NAME, that alone sees its parent's change this way. Empty
+	// means the profile itself.
 	Profile string `json:"profile,omitempty"`
 
 	Image       string `json:"image,omitempty"`
 	Version     string `json:"version,omitempty"`
 	MachineType string `json:"machineType,omitempty"`
 	Region      string `json:"region,omitempty"`
-	// Requested is what is asked for, without what is implied.
+	// Requested are the explicit requirements, without the implied ones.
 	Requested []capability.Requirement `json:"requested,omitempty"`
-	// Capability is that of a Meaning, by the name under which it is registered; and Flavor what the flavor declares.
+	// Capability is the registered name of a Meaning's capability, and Flavor the capabilities that the flavor
+	// declares.
 	Capability string               `json:"capability,omitempty"`
 	Flavor     v1beta1.Capabilities `json:"flavor,omitempty"`
-	// FlavorText is the Flavor as an operator writes it.
+	// FlavorText is Flavor as an operator writes it.
 	FlavorText string `json:"-"`
-	// From and To are what is booted before and after the update, in the provider's own form; versions, for WillUpdate; and dates or
-	// classifications, or null, for Expires and Kubernetes; the values, for an Offer that is one, and lists of them, for a Meaning.
+	// From and To are the values before and after the update. They are references in the provider's own form if an
+	// image is booted; versions for WillUpdate; dates, classifications or null for Expires and Kubernetes; the
+	// values, if any, for Offer; and lists of values for Meaning.
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 
-	// Action of a WillUpdate is updated, or forced if the pools could not stay.
+	// Action of WillUpdate is updated, or forced if the pools cannot stay.
 	Action maintenance.Action `json:"action,omitempty"`
 
-	// Path of an Offer, with the names of what is in lists; and Change, of that, of Kubernetes or of what is registered, says how it differs.
+	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the
+	// registration differs.
 	Path   string        `json:"path,omitempty"`
 	Change update.Aspect `json:"change,omitempty"`
-	// Used are the Shoots, NAMESPACE/NAME, that use what is an Offer.
+	// Used are the Shoots, NAMESPACE/NAME, that use the Offer.
 	Used []string `json:"used,omitzero"`
-	// Then is what becomes of worker pools and Shoots: once a date has come, or at the next maintenance.
+	// Then are the fates of worker pools and Shoots once the date has passed, or at the next maintenance.
 	Then []Fate `json:"then,omitempty"`
 
-	// Rule and Field are those of what is Refused, the field being that of the updated object.
+	// Rule and Field are set for Refused. Field belongs to the updated object.
 	Rule  string `json:"rule,omitempty"`
 	Field string `json:"field,omitempty"`
-	// Message says why. It is empty for changes that break nothing.
+	// Message gives the reason. It is empty for changes that break nothing.
 	Message string `json:"message,omitempty"`
 
-	// Pools are the worker pools that are concerned, in the order of their Shoots; never nil. Count is how many there are.
+	// Pools are the affected worker pools, ordered by Shoot; never nil. Count is their number.
 	Pools []Pool `json:"pools"`
 	Count int    `json:"count"`
 }
 
-// Pool is a worker pool of a Shoot, which is named as NAMESPACE/NAME.
+// Pool is a worker pool of a Shoot, named NAMESPACE/NAME.
 type Pool struct {
 	Shoot string `json:"shoot"`
 	Name  string `json:"pool"`
 }
 
-// Fate is what becomes of the version of a worker pool or, without one, of the control plane of a Shoot.
+// Fate is what happens to the version of a worker pool or, if Pool is empty, of a Shoot's control plane.
 type Fate struct {
 	Shoot  string             `json:"shoot"`
 	Pool   string             `json:"pool,omitempty"`
 	Action maintenance.Action `json:"action"`
 	To     string             `json:"to,omitempty"`
-	// Boots is false if the pool does not boot To, and nobody refuses that; nil otherwise.
+	// Boots is false if the pool cannot boot To, and nothing refuses the move; nil otherwise.
 	Boots *bool `json:"boots,omitempty"`
 
-	// worse says that it is stuck, fails or boots nothing, and would not without the update.
+	// worse is set if the pool is stuck, fails or boots nothing only because of the update.
 	worse bool
 }
 
-// SortPools brings worker pools into the order of their Shoots.
+// SortPools sorts worker pools by Shoot and name.
 func SortPools(pools []Pool) {
 	slices.SortFunc(pools, func(a, b Pool) int {
 		return cmp.Or(cmp.Compare(a.Shoot, b.Shoot), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// ShootsOf returns the names of the Shoots of worker pools that are in order, each once.
+// ShootsOf returns the Shoot names of sorted worker pools, each once.
 func ShootsOf(pools []Pool) []string {
 	var names []string
 	for _, pool := range pools {
@@ -166,8 +172,8 @@ func ShootsOf(pools []Pool) []string {
 	return names
 }
 
-// Sort brings changes into the order in which they are shown, and the pools of each as well. The order does not depend on
-// the one in which they come.
+// Sort sorts changes for display, and the pools and fates of each change. The result does not depend on the original
+// order.
 func Sort(changes []Change) {
 	for i := range changes {
 		SortPools(changes[i].Pools)
@@ -176,7 +182,7 @@ func Sort(changes []Change) {
 	slices.SortStableFunc(changes, compare)
 }
 
-// compare orders changes, Now before NextRoll. What takes longer is only looked at where the rest is the same.
+// compare orders changes, Now before NextRoll. It computes expensive keys only if the cheaper ones are equal.
 func compare(a, b Change) int {
 	order := cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Profile, b.Profile),
 		cmp.Compare(a.Capability, b.Capability), cmp.Compare(a.Image, b.Image))
@@ -201,7 +207,7 @@ var kinds = Kinds()
 
 func rank(kind Kind) int { return slices.Index(kinds, kind) }
 
-// Summary counts changes by their kinds. Each kind is there.
+// Summary counts changes by kind. Its JSON contains every kind.
 type Summary map[Kind]int
 
 // MarshalJSON writes the kinds in their order.
@@ -213,7 +219,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(counts, ",") + "}"), nil
 }
 
-// Summarize counts changes by their kinds.
+// Summarize counts changes by kind.
 func Summarize(changes []Change) Summary {
 	s := Summary{}
 	for i := range changes {
@@ -222,7 +228,8 @@ func Summarize(changes []Change) Summary {
 	return s
 }
 
-// compareVersions compares versions by their numbers. Those without any come last, by their texts, and none comes first.
+// compareVersions compares versions by semantic version. Versions that do not parse come last, as text; the empty one
+// is first.
 func compareVersions(a, b string) int {
 	if a == b {
 		return 0
@@ -245,13 +252,13 @@ func compareVersions(a, b string) int {
 	return cmp.Or(order, cmp.Compare(a, b))
 }
 
-// keyOf returns a text that is the same for equal values, which can be encoded.
+// keyOf returns a text that is the same for equal values. The value must be encodable as JSON.
 func keyOf(value any) string {
 	text, _ := json.Marshal(value)
 	return string(text)
 }
 
-// Settings names what is asked for.
+// Settings lists the requested settings.
 func Settings(requested []capability.Requirement) string {
 	names := make([]string, 0, len(requested))
 	for i := range requested {

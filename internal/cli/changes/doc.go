@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package changes says what an update of a CloudProfile or NamespacedCloudProfile does: to each image version, machine type
-// and region, and to the worker pools of the Shoots that use it. Every answer is that of another package: what a worker
-// pool boots and what locks a Shoot is that of package update.
-// Here they are asked about all there is, before and after the update, and what changes is sorted by its kind.
+// Package changes computes the effects of an update of a CloudProfile or NamespacedCloudProfile: on each image
+// version, machine type and region, and on the worker pools of the Shoots that use it. It makes no decisions itself.
+// Package update decides, for example, which image a worker pool boots and what locks a Shoot. This package calls it
+// for the profile before and after the update, and sorts the changes by kind.
 //
-// Start reading at [Update.Plan], which is about the inputs of a command. [Of] is about compiled profiles; [InUse] and
-// [inUseNamespaced] are about what Gardener refuses because somebody uses it.
+// Start reading at [Update.Plan], which works on a command's inputs. [Of] works on compiled profiles. [InUse] and
+// [inUseNamespaced] return what Gardener refuses because it is in use.
 package changes

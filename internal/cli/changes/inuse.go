@@ -15,18 +15,18 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// InUse returns what Gardener refuses in an update of a CloudProfile because somebody uses what it takes away: Shoots, which
-// use the profile directly or through one of the children, and the children themselves, which are NamespacedCloudProfiles
-// with this parent. Whoever is being deleted is for the caller to leave out. The order is that of [Sort], with one change
-// for each cause. See [inuse.Of].
+// InUse returns what Gardener refuses in an update of a CloudProfile because something still uses what it removes.
+// Users are Shoots, directly or through a child, and the children themselves: NamespacedCloudProfiles with this
+// parent. The caller must leave out objects that are being deleted. The result has one change for each cause, in the
+// order of [Sort]. See [inuse.Of].
 func InUse(
 	release releases.Release, updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot,
 ) []Change {
 	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, shoots), children, shoots)
 }
 
-// inUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what
-// it no longer says itself. The order is that of [Sort]. See [inuse.OfNamespaced].
+// inUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots
+// use what its own spec no longer contains. The order is that of [Sort]. See [inuse.OfNamespaced].
 func inUseNamespaced(
 	updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, shoots []*v1beta1.Shoot,
 ) []Change {
@@ -34,10 +34,10 @@ func inUseNamespaced(
 	return refused(uses, nil, shoots)
 }
 
-// nameOf returns the name of a Shoot, NAMESPACE/NAME.
+// nameOf returns a Shoot's name as NAMESPACE/NAME.
 func nameOf(shoot *v1beta1.Shoot) string { return shoot.Namespace + "/" + shoot.Name }
 
-// refused makes changes of uses.
+// refused converts uses to sorted changes.
 func refused(uses []inuse.Use, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Change {
 	var changes []Change
 	for _, use := range uses {
@@ -53,7 +53,7 @@ func refused(uses []inuse.Use, children []*v1beta1.NamespacedCloudProfile, shoot
 	return changes
 }
 
-// sayUse returns the field that a use is about, and says what to do.
+// sayUse returns the field of a use, and a message with the remedy.
 func sayUse(use inuse.Use, children []*v1beta1.NamespacedCloudProfile) (at, message string) {
 	user, remedy, child := "used by Shoots", "put it back, with an expirationDate, until nobody uses it", ""
 	if use.Child >= 0 {

@@ -14,13 +14,13 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// What is left of an update for somebody who asks about some of the worker pools: as if the others were not among the inputs. The facts
-// are found for all worker pools of a Shoot, since what maintenance does to one of them may depend on the others.
+// Narrowing an update to selected worker pools, as if the others were not among the inputs. The facts are computed
+// for all worker pools of a Shoot first, because the effect of maintenance on one of them may depend on the others.
 
-// asked are the worker pools that somebody asks about, by the name of the Shoot and their own; nil for all of the Shoots in the views.
+// asked is the set of selected worker pools; nil selects all pools of the Shoots in the views.
 type asked map[Pool]bool
 
-// asked returns the worker pools in views that the filter admits. The error says that it admits no user.
+// asked returns the worker pools in views that the filter admits. It fails if the views have no users.
 func (u *Update) asked(views []update.View[any]) (asked, error) {
 	said := u.Filter.Said()
 	if said == "" || len(views) == 0 {
@@ -47,22 +47,22 @@ func (u *Update) asked(views []update.View[any]) (asked, error) {
 	return of, nil
 }
 
-// isAsked reports whether a Shoot, as it is stored, has a worker pool that is asked about.
+// isAsked reports whether a Shoot, as stored in the API server, has a selected worker pool.
 func (u *Update) isAsked(shoot *v1beta1.Shoot) bool {
 	return !u.Filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(shoot), func(p provider.Pool) bool { return u.Filter.Admits(&p) })
 }
 
-// without returns worker pools but for those that are not asked about.
+// without returns the selected worker pools among pools.
 func (a asked) without(pools []update.Pool) []update.Pool {
 	return slices.DeleteFunc(slices.Clone(pools), func(p update.Pool) bool { return !a[Pool{p.Shoot, p.Name}] })
 }
 
-// fates returns what becomes of worker pools that are asked about. Control planes are none.
+// fates returns the fates of selected worker pools. It drops control planes.
 func (a asked) fates(all []update.Fate) []update.Fate {
 	return slices.DeleteFunc(slices.Clone(all), func(f update.Fate) bool { return !a[Pool{f.Shoot, f.Name}] })
 }
 
-// narrow leaves of the facts what concerns the worker pools that are asked about, and what concerns nobody in particular.
+// narrow reduces the facts to those about selected worker pools and those about no particular user.
 func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 	if a == nil {
 		return
@@ -103,7 +103,7 @@ func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 	facts.Faulty = a.without(facts.Faulty)
 }
 
-// refusals leaves what is refused whoever uses the profile, or because of worker pools that are asked about.
+// refusals keeps the refusals that concern selected worker pools, or no worker pools at all.
 func (a asked) refusals(refused []Change) []Change {
 	if a == nil {
 		return refused
@@ -119,7 +119,8 @@ func (a asked) refusals(refused []Change) []Change {
 	return left
 }
 
-// users returns views whose users have no other worker pools than those that are asked about, to be asked who uses what.
+// users returns copies of the views in which the Shoots have only the selected worker pools, to find out who uses
+// what.
 func (a asked) users(views []update.View[any]) []update.View[any] {
 	if a == nil {
 		return views

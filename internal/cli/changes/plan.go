@@ -18,15 +18,15 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
-// well.
+// Of returns the findings of [update.Of] in words, in the order of [Sort], and the facts themselves. The changes are
+// nil if there are none.
 func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
 	facts := update.Of(gardenerlib.Library{}, views...)
 	return inWords(false, &facts, views), &facts
 }
 
-// inWords returns facts about views as changes, in the order of [Sort] or, for a comparison, what new pools boot by the one profile and the
-// other.
+// inWords converts facts about views to changes, in the order of [Sort]. For a comparison, an image change describes
+// new pools only, and so has no time.
 func inWords[R any](compares bool, facts *update.Changes[R], views []update.View[R]) []Change {
 	w := writer[R]{views: views, compares: compares}
 	for _, t := range facts.Types {
@@ -81,7 +81,7 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 	return w.changes
 }
 
-// dateOf returns a date as RFC 3339 has it; nil, which is null in JSON, for none.
+// dateOf formats a date as RFC 3339. It returns nil, which is null in JSON, if there is no date.
 func dateOf(at *time.Time) *string {
 	if at == nil {
 		return nil
@@ -89,7 +89,7 @@ func dateOf(at *time.Time) *string {
 	return new(at.Format(time.RFC3339))
 }
 
-// fates returns what becomes of worker pools and Shoots, as JSON has it.
+// fates converts fates to their JSON form.
 func fates(found []update.Fate) []Fate {
 	var fates []Fate
 	for _, f := range found {
@@ -102,7 +102,7 @@ func fates(found []update.Fate) []Fate {
 	return fates
 }
 
-// offers returns changes for what owners can choose.
+// offers converts offers to changes.
 func offers(found []update.Offer) []Change {
 	var changes []Change
 	for _, o := range found {
@@ -111,7 +111,7 @@ func offers(found []update.Offer) []Change {
 	return changes
 }
 
-// writer puts facts into words.
+// writer converts facts to changes.
 type writer[R any] struct {
 	views    []update.View[R]
 	compares bool
@@ -126,13 +126,14 @@ func (w *writer[R]) add(c Change, pools []update.Pool) {
 	w.changes = append(w.changes, c)
 }
 
-// afterMaintenance says what comes of a choice of maintenance that pools do not boot.
+// afterMaintenance describes what follows if maintenance chooses a version that pools cannot boot.
 var afterMaintenance = map[maintenance.Admission]string{
 	maintenance.GardenerAlone: "; they are moved to it anyway, and can then create no machines",
 	maintenance.Validates:     "; the maintenance of their Shoots then fails as a whole",
 }
 
-// blocked adds a change for each version that maintenance chooses, whatever pools get instead.
+// blocked adds one change for each version that maintenance chooses, whatever the pools get instead. Equal versions
+// are adjacent.
 func (w *writer[R]) blocked(all []*update.Blocked) {
 	for len(all) > 0 {
 		id, pools, n := all[0].ImageVersion, []update.Pool(nil), 0
@@ -151,7 +152,7 @@ func (w *writer[R]) blocked(all []*update.Blocked) {
 	}
 }
 
-// choice adds the changes that a choice stands for.
+// choice adds the changes for a choice.
 func (w *writer[R]) choice(f *update.Choice[R]) {
 	c := Change{
 		Profile: f.View, Image: f.Image, Version: f.Version, MachineType: f.MachineType, Region: f.Region, Requested: f.Requested,
@@ -176,13 +177,13 @@ func (w *writer[R]) choice(f *update.Choice[R]) {
 	w.add(c, f.Pools)
 }
 
-// whyNot says why a worker pool boots nothing after the update.
+// whyNot explains why a worker pool boots nothing after the update.
 func (w *writer[R]) whyNot(pool update.Pool) string {
 	view := &w.views[pool.View]
 	return resolve.WhyNot(view.After, view.Users[pool.User].Pools[pool.Index])
 }
 
-// otherImages adds a change for each of the times at which another image is booted.
+// otherImages adds a change for each time at which another image is booted: now, at the next roll, or both.
 func (w *writer[R]) otherImages(c Change, f *update.Choice[R]) {
 	if w.compares {
 		c.To = *f.After
@@ -203,8 +204,8 @@ func (w *writer[R]) otherImages(c Change, f *update.Choice[R]) {
 	}
 }
 
-// UsersOf returns Shoots as a view has them. They are as the API server has them: with Gardener's defaults and the images of all worker pools.
-// A pool without an image is left out. They are not changed.
+// UsersOf converts Shoots to the users of a view. The Shoots must be as the API server stores them, with Gardener's
+// defaults and the images of all worker pools. A pool without an image is left out. The Shoots are not modified.
 func UsersOf(shoots []*v1beta1.Shoot) []update.User {
 	users := make([]update.User, 0, len(shoots))
 	for _, shoot := range shoots {

@@ -22,54 +22,55 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Planned is what plan prints. Its JSON is an interface: a field once published keeps its name and meaning.
+// Planned is plan's answer. Its JSON is an interface: a published field keeps its name and meaning.
 type Planned struct {
-	// Profile is the name of the one that is updated, [NAMESPACE/]NAME.
+	// Profile is the name of the updated profile, [NAMESPACE/]NAME.
 	Profile string   `json:"profile"`
 	Changes []Change `json:"changes"`
 	Summary Summary  `json:"summary"`
-	// ComparedWith is the name of the profile that the first is compared with, where nothing is an update; empty otherwise.
+	// ComparedWith is the name of the second profile of a comparison; empty for an update.
 	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
-	// Rewritten are the paths of what is written in another way and means the same from now on, sorted: versions, with other stages, and
-	// whatever has other names for reserved capabilities.
+	// Rewritten are the paths that are written differently with the same meaning, sorted: versions with other
+	// lifecycle stages, and names of reserved capabilities.
 	Rewritten []string `json:"rewritten,omitempty"`
 
-	// Kind is that of the profile.
+	// Kind is the profile's kind.
 	Kind string `json:"-"`
-	// WithoutUsers is set if neither Shoots were given nor a cluster asked for them.
+	// WithoutUsers is set if no Shoots were given and none were requested from a cluster.
 	WithoutUsers bool `json:"-"`
-	// Some is set if it was not asked about all worker pools among the inputs.
+	// Some is set if only some of the worker pools among the inputs were selected.
 	Some bool `json:"-"`
 }
 
-// Update is an update of a CloudProfile or, if Profile is nil, of a NamespacedCloudProfile. Before and After are the inputs of a
-// command, which differ in nothing else. Only the notes and findings of Before are shown.
+// Update is an update of a CloudProfile or, if Profile is nil, of a NamespacedCloudProfile. Before and After are a
+// command's inputs, which differ only in the updated profile. Only the notes and findings of Before are shown.
 type Update struct {
-	// Kind and Name of the profile, the latter as [NAMESPACE/]NAME.
+	// Kind and Name identify the profile; Name is [NAMESPACE/]NAME.
 	Kind, Name string
-	// ComparedWith is the name of the profile that takes the place of the other one, for a comparison: nothing is refused then.
+	// ComparedWith is the name of the second profile of a comparison, in which nothing is refused; empty for an
+	// update.
 	ComparedWith  string
 	Before, After *input.Given
 	Profile       *Pair[v1beta1.CloudProfile]
 	Namespaced    *Pair[v1beta1.NamespacedCloudProfile]
-	// Filter says which worker pools it is asked about. It has chosen among the Shoots of Before.
+	// Filter selects worker pools. It has already chosen among the Shoots of Before.
 	Filter input.Filter
-	// Renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
+	// Renamed returns Formerly of an [update.View] for the profiles before and after; nil if no version was renamed.
 	Renamed func(before, after input.AnyProfile) func(resolve.Combination) (version string, counts bool)
-	// Besides is as that of an [update.View].
+	// Besides is copied to each [update.View].
 	Besides []resolve.Template
 
-	// deleting are the views of profiles by those of their Shoots that are being deleted.
+	// deleting are the profiles' views with only the Shoots that are being deleted.
 	deleting []update.View[any]
 }
 
 // Pair is an object before and after its update.
 type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
-// view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it, but for those that
-// are being deleted.
+// view returns the view of a profile before and after the update, under a NamespacedCloudProfile's name, with its
+// Shoots. It records Shoots that are being deleted in u.deleting instead.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []*v1beta1.Shoot) update.View[any] {
 	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(remaining(shoots)), Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
 	if u.Renamed != nil {
@@ -83,7 +84,7 @@ func (u *Update) view(name string, before, after input.AnyProfile, shoots []*v1b
 	return v
 }
 
-// Plan returns what the update does. The error says why that cannot be told.
+// Plan returns the effects of the update. It fails if the profiles cannot be compared.
 func (u *Update) Plan() (*Planned, error) {
 	look := u.ofProfile
 	if u.Profile == nil {
@@ -129,7 +130,7 @@ func (u *Update) Plan() (*Planned, error) {
 	}, nil
 }
 
-// stored returns both versions of the profile as the API server has them.
+// stored returns both versions of the profile as the API server stores them.
 func (u *Update) stored() (old, updated any) {
 	if u.Profile != nil {
 		return u.Before.Stored(u.Profile.Old), u.After.Stored(u.Profile.Updated)
@@ -137,8 +138,8 @@ func (u *Update) stored() (old, updated any) {
 	return u.Before.StoredNamespaced(u.Namespaced.Old), u.After.StoredNamespaced(u.Namespaced.Updated)
 }
 
-// ofProfile returns the views of an update of a CloudProfile, and what is refused about it. There are no views if that is all there
-// is to say.
+// ofProfile returns the views of a CloudProfile's update, and the refusals. There are no views if the profile's type
+// changes: only refusals can be reported then.
 func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	old, updated := u.Profile.Old, u.Profile.Updated
 	u.findUnknown()
@@ -172,7 +173,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 		}
 		shoots := u.shoots("NamespacedCloudProfile", child.Name, was)
 		views = append(views, u.view(child.Name, was, is, shoots))
-		if child.Object.DeletionTimestamp == nil { // Gardener takes no notice of others, and of those who use them
+		if child.Object.DeletionTimestamp == nil { // Gardener ignores children being deleted, and their users
 			u.noteOverrides(child)
 			objects, all = append(objects, child.Object), slices.Concat(all, shoots)
 		}
@@ -184,7 +185,8 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	return views, refused, nil
 }
 
-// noteOverrides notes that a child gives another expiration date to versions that have a lifecycle after the update, and had none.
+// noteOverrides adds a note if a child gives another expiration date to versions that get their first lifecycle in
+// the update.
 func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfile]) {
 	was, is := update.Expirable(u.Profile.Old.Object), update.Expirable(u.Profile.Updated.Object)
 	var overridden []string
@@ -205,7 +207,7 @@ func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfil
 		"the lifecycle that NEW has: Gardener refuses later changes of it until it is removed there", child.Name, words.Few(overridden)))
 }
 
-// ofNamespaced returns the same for an update of a NamespacedCloudProfile.
+// ofNamespaced returns the views and refusals for an update of a NamespacedCloudProfile.
 func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	old, updated := u.Namespaced.Old, u.Namespaced.Updated
 	parent, reference := u.Before.ParentOf(updated), updated.Object.Spec.Parent
@@ -239,8 +241,8 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
 }
 
-// retyped returns what refuses an update that gives the CloudProfile another type: those who use it. With another type there
-// is nothing else to compare, which the error says if nobody uses it.
+// retyped returns the refusal of an update that changes the CloudProfile's type while it is in use. If nothing uses
+// it, it returns an error: profiles of different types have nothing to compare.
 func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile]) ([]Change, error) {
 	old, updated := u.Profile.Old.Object, u.Profile.Updated.Object
 	var users []string
@@ -259,13 +261,13 @@ func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile
 		"give NEW the type of OLD", u.Name, words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type))
 }
 
-// findUnread makes findings of what is wrong with the providerConfig of a worker pool.
+// findUnread adds findings for the faults in a worker pool's provider config.
 func (u *Update) findUnread(v *update.View[any], unread update.Pool) {
 	user := &v.Users[unread.User]
 	u.Before.AddErrors(u.Before.Shoots.ByName[user.Name()].Manifest, resolve.Pool(v.Before, user.Pools[unread.Index]).Further.Errors()...)
 }
 
-// refusals makes changes of errors, for which the update is refused.
+// refusals converts errors that refuse the update to changes.
 func refusals(errs field.ErrorList) []Change {
 	var changes []Change
 	for _, err := range errs {

@@ -19,9 +19,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Who uses the profile that plan is about.
+// The users of the profile that plan compares.
 
-// readable yields the Shoots that can be read.
+// readable yields the Shoots that could be read.
 func (u *Update) readable() iter.Seq[*input.Source[v1beta1.Shoot]] {
 	return func(yield func(*input.Source[v1beta1.Shoot]) bool) {
 		for _, s := range u.Before.Shoots.All {
@@ -32,17 +32,18 @@ func (u *Update) readable() iter.Seq[*input.Source[v1beta1.Shoot]] {
 	}
 }
 
-// leaving reports whether an object that is updated is being deleted: admission admits it, whatever is wrong with it.
+// leaving reports whether an updated object is being deleted. Admission admits any update of it.
 func leaving(updated, old metav1.Object) bool {
 	return old.GetDeletionTimestamp() != nil || updated.GetDeletionTimestamp() != nil
 }
 
-// remaining returns the objects that are not being deleted: Gardener takes no other one for a user of a profile.
+// remaining returns the objects that are not being deleted, the only users that Gardener considers.
 func remaining[T metav1.Object](objects []T) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetDeletionTimestamp() != nil })
 }
 
-// noteDeleting notes which Shoots that are being deleted the update locks. All else that it does to them does not matter.
+// noteDeleting adds a note that names the Shoots being deleted that the update locks. Other effects on them do not
+// matter.
 func (u *Update) noteDeleting() {
 	var names []string
 	facts := update.Of(gardenerlib.Library{}, u.deleting...)
@@ -68,8 +69,8 @@ func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
 	return children
 }
 
-// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it, unless none of their worker pools is
-// asked about.
+// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as the API server stores them. It leaves out Shoots
+// without a selected worker pool.
 func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot {
 	var shoots []*v1beta1.Shoot
 	for s := range u.readable() {
@@ -90,9 +91,9 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot 
 	return shoots
 }
 
-// findUnknown makes findings of the Shoots of which nobody knows whether they use the CloudProfile that is updated: the
-// NamespacedCloudProfile that they name is not there, or does not say whose child it is. A Shoot that names another
-// CloudProfile, or a child of one, does not use this one, whether or not the other is there.
+// findUnknown adds findings for the Shoots that may or may not use the updated CloudProfile: the
+// NamespacedCloudProfile that they name is missing, or does not name its parent. A Shoot that names another
+// CloudProfile, or a child of one, does not use this one, even if the other is missing.
 func (u *Update) findUnknown() {
 	for s := range u.readable() {
 		kind, name, at := input.ProfileNameOf(s.Object)
@@ -109,8 +110,8 @@ func (u *Update) findUnknown() {
 	}
 }
 
-// noteRegions notes which of the Shoots are in regions that the update removes from the CloudProfile. No change says so:
-// Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
+// noteRegions adds a note about Shoots in regions that the update removes from the CloudProfile. This is no change:
+// Gardener checks a Shoot's region only when the Shoot is created, and nothing checks it when machines are.
 func (u *Update) noteRegions(updated input.AnyProfile, shoots []*v1beta1.Shoot) {
 	for _, region := range u.Profile.Old.Object.Spec.Regions {
 		if resolve.Region(updated, region.Name, nil) == nil {

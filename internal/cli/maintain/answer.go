@@ -14,62 +14,64 @@ import (
 	"github.com/capkit/capkit/pkg/maintenance"
 )
 
-// What maintenance prints, and how people read it.
+// The output of maintenance, and its text.
 
-// Maintained is what maintenance prints. Its JSON is an interface: a field once published keeps its name and meaning.
+// Maintained is the output of maintenance. Its JSON is an interface: a published field keeps its name and meaning.
 type Maintained struct {
 	Pools      []MaintainedPool       `json:"pools"`
 	Kubernetes []MaintainedKubernetes `json:"kubernetes"`
 }
 
-// MaintainedPool is about the image of a worker pool.
+// MaintainedPool is the outcome for a worker pool's image.
 type MaintainedPool struct {
-	// Shoot as NAMESPACE/NAME.
+	// Shoot is NAMESPACE/NAME.
 	Shoot string `json:"shoot"`
 	Pool  string `json:"pool"`
 	Image string `json:"image"`
-	// From is the version that the pool has or, if it leaves that to Gardener, gets when it is created.
+	// From is the pool's version or, if the pool leaves it to Gardener, the version it gets when it is created.
 	From   string             `json:"from"`
 	To     string             `json:"to"`
 	Action maintenance.Action `json:"action"`
-	// Core is the version that Gardener alone would pick; empty if that is the same as To.
+	// Core is the version that Gardener alone would choose; empty if it equals To.
 	Core   string `json:"core,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Boots is false if nothing of capkit's is installed, so that Gardener stores To although the pool does not boot it. Nil otherwise.
+	// Boots is false if Gardener stores To although the pool cannot boot it, because no capkit component is
+	// installed. Nil otherwise.
 	Boots *bool `json:"boots,omitempty"`
 }
 
-// Who is the Shoot and its worker pool, in words.
+// Who names the Shoot and its worker pool.
 func (p *MaintainedPool) Who() string { return p.Shoot + ", worker pool " + p.Pool }
 
-// MaintainedKubernetes is about a version of Kubernetes that changes, or is stuck: that of the control plane or, if Pool is not
-// empty, that of a worker pool with a version of its own.
+// MaintainedKubernetes is the outcome for a Kubernetes version that changes or is stuck. It belongs to the control
+// plane or, if Pool is not empty, to a worker pool with its own version.
 type MaintainedKubernetes struct {
 	Shoot  string             `json:"shoot"`
 	Pool   string             `json:"pool,omitempty"`
 	From   string             `json:"from"`
 	To     string             `json:"to"`
 	Action maintenance.Action `json:"action"`
-	// Reason why the version can not be used, where Gardener does not run it, or the profile does not have it; empty otherwise.
+	// Reason explains why the version cannot be used if Gardener does not run it or the profile lacks it; empty
+	// otherwise.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Who is the Shoot, with the worker pool if it is about one, in words.
+// Who names the Shoot, and the worker pool if Pool is set.
 func (k *MaintainedKubernetes) Who() string {
 	return strings.TrimSuffix(k.Shoot+", worker pool "+k.Pool, ", worker pool ")
 }
 
-// wrong reports whether what becomes of the pool is to be prevented.
+// wrong reports whether the user should prevent the pool's outcome.
 func (p MaintainedPool) wrong() bool {
 	return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
 }
 
-// wrong reports whether what becomes of the version is to be prevented.
+// wrong reports whether the user should prevent the version's outcome.
 func (k MaintainedKubernetes) wrong() bool {
 	return k.Action == maintenance.Stuck || k.Action == maintenance.Fails
 }
 
-// String says what becomes of the pool.
+// String describes the pool's outcome.
 func (p MaintainedPool) String() string {
 	does := map[maintenance.Action]string{
 		maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
@@ -92,10 +94,10 @@ func (p MaintainedPool) String() string {
 	return text
 }
 
-// String says what becomes of the version.
+// String describes the version's outcome.
 func (k MaintainedKubernetes) String() string { return k.Who() + ": Kubernetes " + k.Does() }
 
-// Does says it without the Shoot.
+// Does describes the outcome without the Shoot.
 func (k MaintainedKubernetes) Does() string {
 	switch k.Action {
 	case maintenance.Stuck:
@@ -106,20 +108,20 @@ func (k MaintainedKubernetes) Does() string {
 	return fmt.Sprintf("%s is %s to %s", k.From, k.Action, k.To)
 }
 
-// maintainedColumns are those of maintenance as a table.
+// maintainedColumns are the column names of maintenance's table.
 var maintainedColumns = []string{"shoot", "pool", "image", "from", "to", "action", "why"}
 
-// row returns what becomes of the pool as a row of a table.
+// row returns the pool's outcome as a table row.
 func (p MaintainedPool) row() []string {
 	return []string{p.Shoot, p.Pool, p.Image, p.From, p.To, string(p.Action), p.Reason}
 }
 
-// row returns what becomes of the version as a row of a table.
+// row returns the version's outcome as a table row.
 func (k MaintainedKubernetes) row() []string {
 	return []string{k.Shoot, k.Pool, "Kubernetes", k.From, k.To, string(k.Action), k.Reason}
 }
 
-// rows returns the answer as rows of a table.
+// rows returns the answer as table rows.
 func (a *Maintained) rows() (rows [][]string) {
 	for _, p := range a.Pools {
 		rows = append(rows, p.row())
@@ -130,7 +132,7 @@ func (a *Maintained) rows() (rows [][]string) {
 	return rows
 }
 
-// print writes the answer for people.
+// print writes the answer as text.
 func (a *Maintained) print(w io.Writer) {
 	for _, p := range a.Pools {
 		report.Printf(w, "%s\n", p)

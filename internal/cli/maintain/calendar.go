@@ -25,28 +25,30 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What maintenance does day by day.
+// The effects of maintenance, day by day.
 
-// Day is one on which maintenance does something. Its JSON is an interface.
+// Day is a day on which maintenance changes something. Its JSON is an interface.
 type Day struct {
-	// Date as YYYY-MM-DD, in UTC.
+	// Date is YYYY-MM-DD, in UTC.
 	Date string `json:"date"`
-	// Entries are what happens, the worst first: never empty.
+	// Entries are the effects, the worst first; never empty.
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is what maintenance does to a worker pool, a [*MaintainedPool], or to a version of Kubernetes, a [*MaintainedKubernetes].
+// Entry is the effect of maintenance on a worker pool, [*MaintainedPool], or on a Kubernetes version,
+// [*MaintainedKubernetes].
 type Entry interface {
 	fmt.Stringer
-	// wrong reports whether it is to be prevented.
+	// wrong reports whether the user should prevent it.
 	wrong() bool
-	// severity is an index of severities.
+	// severity returns an index into severities.
 	severity() int
-	// row is that of a table.
+	// row returns the entry as a table row.
 	row() []string
 }
 
-// severities are what entries are sorted and counted by, the worst first. Everything is of the last one at least.
+// severities sort and count the entries, the worst first. An entry has the first one that matches; the last matches
+// every entry.
 var severities = []struct {
 	does string
 	is   func(action maintenance.Action, boots bool) bool
@@ -69,25 +71,27 @@ func (p MaintainedPool) severity() int { return severityOf(p.Action, p.Boots == 
 
 func (k MaintainedKubernetes) severity() int { return severityOf(k.Action, true) }
 
-// wrong reports whether there is anything to be prevented on the day.
+// wrong reports whether an entry of the day should be prevented.
 func (d Day) wrong() bool { return slices.ContainsFunc(d.Entries, Entry.wrong) }
 
-// dayOf returns when the day of a time begins, in UTC.
+// dayOf returns the beginning of a time's day, in UTC.
 func dayOf(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
 
-// followed is a Shoot as the days before have left it.
+// followed is a Shoot after the maintenance of the days before.
 type followed struct {
 	name     string
 	profile  input.AnyProfile
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling
-	// said has what has been said of worker pools and versions that are stuck or fail, and changed is the day after the last change.
+	// said records the worker pools and versions already reported as stuck or failing. changed is the day after the
+	// last change.
 	said    map[string]maintenance.Action
 	changed time.Time
 }
 
-// Calendar returns the days from one to another on which maintenance does something to the Shoots and to those of their worker pools that a filter admits. Each is looked at as it ends. step
-// is told of each Shoot that has been read. What is wrong with the Shoots becomes findings.
+// Calendar returns the days from one date to another on which maintenance changes something about the Shoots and the
+// worker pools that the filter admits. It evaluates each day at its end, in UTC. It calls step for each Shoot it
+// reads, and adds faults of the Shoots to the findings.
 func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step func(int)) (days []Day) {
 	var all []*followed
 	known := map[*v1beta1.CloudProfileSpec]dates{}
@@ -104,7 +108,7 @@ func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step 
 		}
 	}
 	for day, found := dayOf(from), true; found && !day.After(dayOf(until)); day, found = nextDay(all, known, day) {
-		entries, by := []Entry(nil), Maintainers(day.Add(24*time.Hour-1)) // as it ends: what changes at midnight is of the next one
+		entries, by := []Entry(nil), Maintainers(day.Add(24*time.Hour-1)) // a change at midnight belongs to the next day
 		for _, f := range all {
 			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()].images(day)) {
 				entries = append(entries, f.follow(g, filter, by(f.profile), day)...)
@@ -118,7 +122,7 @@ func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step 
 	return days
 }
 
-// nextDay returns the next day on which anything may happen; false if there is none.
+// nextDay returns the next day on which something may change; false if there is none.
 func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]dates, after time.Time) (next time.Time, found bool) {
 	consider := func(day time.Time) {
 		if day.After(after) && (!found || day.Before(next)) {
@@ -136,10 +140,10 @@ func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]dates, after t
 	return next, found
 }
 
-// kubernetes stands for versions of Kubernetes among the names of images.
+// kubernetes marks Kubernetes versions among image names.
 const kubernetes = ""
 
-// dates are when something about the versions of a profile changes by itself, by their day, with the images that it is about.
+// dates are the times at which a profile's versions change by themselves, grouped by day, with the images concerned.
 type dates map[time.Time]map[time.Time][]string
 
 // images returns the images that change on a day.
@@ -180,14 +184,15 @@ func datesOf(spec *v1beta1.CloudProfileSpec) dates {
 	return found
 }
 
-// concerned reports whether something may happen to the Shoot because something about these images changes.
+// concerned reports whether a change of these images may affect the Shoot.
 func (f *followed) concerned(images map[string]bool) bool {
 	return images[kubernetes] || slices.ContainsFunc(f.shoot.Spec.Provider.Workers, func(w v1beta1.Worker) bool {
 		return w.Machine.Image != nil && images[w.Machine.Image.Name]
 	})
 }
 
-// follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before, or failed, is not said to do so again.
+// follow returns the effects of a day's maintenance on the Shoot, and applies them. It does not repeat that something
+// is stuck or fails.
 func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
 	m := by.look(g, f.name, f.shoot, f.fillings)
 	var answer Maintained
@@ -206,7 +211,7 @@ func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, 
 			delete(f.said, p.Pool)
 		} else if news(p.Pool, p.Action, p.To == p.From) {
 			entries = append(entries, p)
-			if p.To != p.From && p.Boots != nil { // who boots nothing is stuck the day after, which goes without saying
+			if p.To != p.From && p.Boots != nil { // a pool that boots nothing is stuck the next day, which is not reported again
 				f.said[p.Pool] = maintenance.Stuck
 			}
 		}
@@ -226,7 +231,7 @@ func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, 
 	return entries
 }
 
-// summary counts what happens: "1 worker pool stuck, 2 forced; Kubernetes: 4 forced".
+// summary counts the effects: "1 worker pool stuck, 2 forced; Kubernetes: 4 forced".
 func summary(days ...Day) string {
 	var parts []string
 	for _, pools := range []bool{true, false} {
@@ -258,7 +263,7 @@ func summary(days ...Day) string {
 	return strings.Join(parts, "; ")
 }
 
-// printCalendar prints days of a landscape in a format.
+// printCalendar prints a landscape's days in a format.
 func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time) error {
 	if format == calendarFormat {
 		return printICS(w, landscape, days)
@@ -286,7 +291,7 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 	})
 }
 
-// rowsOfDays returns days as rows of a table.
+// rowsOfDays returns days as table rows.
 func rowsOfDays(days []Day) (rows [][]string) {
 	for _, day := range days {
 		for _, e := range day.Entries {
@@ -296,11 +301,11 @@ func rowsOfDays(days []Day) (rows [][]string) {
 	return rows
 }
 
-// mostListed is how many entries an event of a calendar lists: programs do not show more than a few kilobytes of one.
+// mostListed limits the entries in a calendar event: calendar programs show only a few kilobytes of one.
 const mostListed = 50
 
-// printICS prints days as iCalendar (RFC 5545), each as an event of the whole day. Nothing in it depends on when it is printed, so that
-// a calendar of the same landscape that is imported again replaces its events.
+// printICS prints days as iCalendar (RFC 5545), each as an all-day event. The output does not depend on the current
+// time, so importing a landscape's calendar again replaces its events.
 func printICS(w io.Writer, landscape string, days []Day) error {
 	sum := sha256.Sum256([]byte(landscape))
 	calendar := ics.NewCalendarFor("capkit")
@@ -325,6 +330,6 @@ func printICS(w io.Writer, landscape string, days []Day) error {
 	if err := calendar.SerializeTo(&text, ics.WithNewLineWindows); err != nil {
 		return err
 	}
-	_, err := text.WriteTo(w) // whose error is about w, and not about a property
+	_, err := text.WriteTo(w) // its error is about w, not about a property
 	return err
 }

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package maintain is the command maintenance: what Gardener's maintenance does to Shoots, once or day by day. What it does is found out
-// by package maintenance of pkg; here it is put into words.
+// Package maintain implements the command maintenance, which shows the effects of Gardener's maintenance on Shoots,
+// once or day by day. Package pkg/maintenance decides; this package puts the decisions into words.
 package maintain
 
 import (
@@ -35,7 +35,7 @@ type maintenanceFlags struct {
 	filter            input.Filter
 }
 
-// calendarFormat is the format that is of calendars alone.
+// calendarFormat is the output format only for calendars.
 const calendarFormat = "ics"
 
 // Command returns the command maintenance.
@@ -128,7 +128,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	return err
 }
 
-// times returns the times of the flags, and what is wrong with these.
+// times returns the times in the flags. It fails if a flag is invalid or the calendar would end before it begins.
 func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err error) {
 	if from, until = now, now; flags.Given("at") {
 		if from, err = command.ParseTime("--at", flags.at, now); err != nil {
@@ -164,7 +164,7 @@ func noteDeleted(g *input.Given) {
 	}
 }
 
-// maintainAll returns what the maintenance at a time does to all Shoots.
+// maintainAll returns the effects of the maintenance at a time on all Shoots.
 func maintainAll(g *input.Given, filter *input.Filter, at time.Time, step func(int)) *Maintained {
 	by := Maintainers(at)
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
@@ -178,19 +178,19 @@ func maintainAll(g *input.Given, filter *input.Filter, at time.Time, step func(i
 	return answer
 }
 
-// Maintainer is the maintenance of Shoots by one profile.
+// Maintainer is the maintenance of Shoots with one profile.
 type Maintainer struct {
 	profile input.AnyProfile
-	// spec of the profile, as it is at the time.
+	// spec is the profile's spec at the time of the maintenance.
 	spec *v1beta1.CloudProfileSpec
 	by   *maintenance.Maintainer
-	// known says why worker pools of a shape boot nothing, empty if they do; and sound whether there is nothing else wrong
-	// with them.
+	// known memoizes why worker pools of a shape boot nothing; empty if they boot. sound records the shapes without
+	// other faults.
 	known map[provider.Shape]string
 	sound map[provider.Shape]bool
 }
 
-// Maintainers returns a function that returns the maintenance by a profile as it is at a time: one for each profile.
+// Maintainers returns a function that memoizes one Maintainer for each profile, evaluated at a time.
 func Maintainers(at time.Time) func(input.AnyProfile) *Maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*Maintainer{}
 	return func(p input.AnyProfile) *Maintainer {
@@ -202,13 +202,13 @@ func Maintainers(at time.Time) func(input.AnyProfile) *Maintainer {
 	}
 }
 
-// whyNot says why a worker pool boots nothing.
+// whyNot explains why a worker pool boots nothing.
 func (m *Maintainer) whyNot(pool provider.Pool) string {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	return memo.Get(m.known, shape, func() string { return resolve.WhyNot(m.profile, pool) })
 }
 
-// further returns what is wrong with a worker pool besides that it boots nothing.
+// further returns a worker pool's faults, except that it boots nothing.
 func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	if m.sound[shape] {
@@ -219,7 +219,8 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	return further
 }
 
-// Maintain adds what maintenance does to a Shoot at that time, to the worker pools that a filter admits. What is wrong with the Shoot becomes findings.
+// Maintain adds the effects of maintenance on a Shoot's worker pools that the filter admits. Faults of the Shoot
+// become findings.
 func Maintain(
 	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, by func(input.AnyProfile) *Maintainer,
 ) {
@@ -234,7 +235,8 @@ func Maintain(
 	m.addTo(g, answer, filter)
 }
 
-// stored returns a Shoot as it is stored, with its profile, and what has been filled in; nil if there is nothing to say about it but what becomes findings.
+// stored returns a Shoot as the API server stores it, with its profile and the filled-in images. The profile is nil
+// if the Shoot cannot be evaluated; the reasons become findings.
 func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *v1beta1.Shoot, []input.Filling) {
 	p := g.ProfileToAsk(s)
 	if p == nil {
@@ -248,7 +250,7 @@ func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *
 	return p, shoot, fillings
 }
 
-// look returns what maintenance does to a Shoot, which is as it is stored.
+// look returns the effects of maintenance on a stored Shoot.
 func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
 	made := &shootMaintenance{Maintainer: m, server: &g.Server, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
 	for _, pool := range made.pools {
@@ -258,8 +260,8 @@ func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fil
 	return made
 }
 
-// addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends
-// on what nobody has said.
+// addTo adds the outcomes that the filter admits. A filter for worker pools excludes control planes. It adds a note
+// if the result depends on an unknown admission setting.
 func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *input.Filter) {
 	admitted := map[string]bool{"": !filter.OfPools()}
 	for i := range m.pools {
@@ -278,22 +280,22 @@ func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *inp
 	}
 }
 
-// shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
+// shootMaintenance is the maintenance of one Shoot, as the API server stores it.
 type shootMaintenance struct {
 	*Maintainer
-	// server is that of the landscape's Gardener.
+	// server is the landscape's Gardener API server.
 	server   *gardener.Server
 	name     string
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling
 	pools    []provider.Pool
-	// boots reports what boots for each worker pool; nil if that cannot be told.
+	// boots reports the images that each worker pool boots; nil if its provider config cannot be read.
 	boots []maintenance.Filter
 
 	*maintenance.Outlook
 }
 
-// notBooting says why a worker pool does not boot an image; empty if it does.
+// notBooting explains why a worker pool does not boot an image; empty if it does.
 func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) string {
 	pool := m.pools[worker]
 	pool.Image, pool.Version = image.Name, image.Version
@@ -306,12 +308,12 @@ func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) strin
 	return image.Version + " boots nothing for this pool: " + m.whyNot(pool)
 }
 
-// pool returns what becomes of the image of a worker pool.
+// pool returns the outcome for a worker pool's image.
 func (m *shootMaintenance) pool(i int) MaintainedPool {
 	from := m.pools[i].Version
 	p := MaintainedPool{Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from}
 	p.Action, p.To = m.Outlook.Image(i)
-	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener takes no such Shoot
+	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener would refuse the Shoot
 		p.Reason = strings.TrimPrefix(about, "; ")
 		return p
 	}
@@ -325,7 +327,7 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 		p.Reason = m.rejection(i)
 	case p.Action == maintenance.Forced:
 		p.Reason = cannot
-	case p.Action == maintenance.Stuck && lost != "" && i == m.Core.GivenUp: // what is lost is why it ends here
+	case p.Action == maintenance.Stuck && lost != "" && i == m.Core.GivenUp: // the loss explains why image maintenance ends here
 		p.Reason = cmp.Or(m.Rejections[i], m.givenUp())
 	case p.Action == maintenance.Stuck:
 		p.Reason = m.stuck(i, cannot)
@@ -348,7 +350,7 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	return p
 }
 
-// lost says why the version of a worker pool is no longer good; empty if it is.
+// lost explains why the worker pool can no longer use its version; empty if it can.
 func (m *shootMaintenance) lost(i int) string {
 	image := maintenance.Image{Name: m.pools[i].Image, Version: m.pools[i].Version}
 	if reason := m.by.Gone(image); reason != "" {
@@ -360,7 +362,7 @@ func (m *shootMaintenance) lost(i int) string {
 	return m.notBooting(i, image)
 }
 
-// stuck says why a worker pool gets no other version, beside why its own is lost.
+// stuck explains why a worker pool gets no other version. lost is the reason for losing its own.
 func (m *shootMaintenance) stuck(i int, lost string) string {
 	switch {
 	case i >= m.Core.GivenUp:
@@ -376,7 +378,7 @@ func (m *shootMaintenance) stuck(i int, lost string) string {
 	return "nothing replaces it: " + lost
 }
 
-// stays says why a worker pool keeps a version that is good.
+// stays explains why a worker pool keeps a valid version.
 func (m *shootMaintenance) stays(i int) string {
 	switch {
 	case i >= m.Core.GivenUp:
@@ -398,13 +400,13 @@ func (m *shootMaintenance) stays(i int) string {
 	return fmt.Sprintf("there is nothing newer that update strategy %s allows", strategy)
 }
 
-// givenUp says which worker pool ends the maintenance of images.
+// givenUp names the worker pool at which Gardener stops updating images.
 func (m *shootMaintenance) givenUp() string {
 	return fmt.Sprintf("Gardener updates no image from worker pool %s on: %v",
 		m.pools[m.Core.GivenUp].Name, m.Core.Images[m.Core.GivenUp].Err)
 }
 
-// unsuitable says why a worker pool does not get what Gardener has picked.
+// unsuitable explains why a worker pool does not get Gardener's choice.
 func (m *shootMaintenance) unsuitable(i int) string {
 	image := maintenance.Image{Name: m.pools[i].Image, Version: m.Core.Images[i].Version}
 	if reason := m.notBooting(i, image); reason != "" {
@@ -415,7 +417,7 @@ func (m *shootMaintenance) unsuitable(i int) string {
 		m.by.Refused(image, after, before, m.Core.Shoot.Spec.Kubernetes.Version))
 }
 
-// rejection says why the maintenance of the whole Shoot fails, to one of its worker pools.
+// rejection explains to a worker pool why the maintenance of the whole Shoot fails.
 func (m *shootMaintenance) rejection(i int) string {
 	if m.Rejections[i] != "" {
 		return m.Rejections[i]
@@ -423,7 +425,7 @@ func (m *shootMaintenance) rejection(i int) string {
 	return fmt.Sprintf("worker pool %s: %s", m.pools[m.Rejected].Name, m.Rejections[m.Rejected])
 }
 
-// kubernetes returns what becomes of the versions of Kubernetes that change, or are stuck.
+// kubernetes returns the outcomes for Kubernetes versions that change or are stuck.
 func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	var found []MaintainedKubernetes
 	offered := func(version string) bool {

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package between finds the operations that make one manifest of another one, and what of the deleted is taken along, so that it keeps
-// its text and its comments: spare.go. Start reading at [Operations]. The package is pure, changes none of its arguments, and may be used
-// concurrently.
+// Package between computes the edit operations that turn one manifest into another. New content reuses deleted
+// content where possible, to keep its text and comments (spare.go). Start reading at [Operations]. The package is
+// pure, does not modify its arguments, and is safe for concurrent use.
 package between
 
 import (
@@ -17,24 +17,24 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Before says before which members of its mapping a new one goes, by its key, as [edit.Insert] has it.
+// Before maps a new mapping member's key to the members it is inserted before, as in [edit.Insert].
 type Before map[string][]string
 
-// Operations returns the operations that make one value of another one, which is at a path. Entries of lists are the same if they say
-// the same, or have the same name or version; those that stay do not change their order. What is new is made of what is deleted
-// around it, where that says the same. A member that has the name of a capability in the first text of GEP-0054 is the same as one
-// with that of the second, and so is the entry of a list.
+// Operations returns the operations that turn old, the value at a path, into want. List entries match if they are
+// equal, or have the same name or version; matched entries keep their order. New content reuses surrounding deleted
+// content where it is equal. Capability names in the first and second texts of GEP-0054 are equivalent, for mapping
+// members and list entries.
 func Operations(at fieldpath.Path, old, want any, before Before) []edit.Op {
 	d := &differ{before: before}
 	d.values(at, old, want)
 	return d.ops
 }
 
-// differ finds operations.
+// differ collects operations.
 type differ struct {
 	before Before
 	ops    []edit.Op
-	// spares are what is deleted from the mappings and lists around what is looked at, by these, the innermost last.
+	// spares are the deleted values in each enclosing mapping or list, the innermost last.
 	spares [][]*spare
 }
 
@@ -56,7 +56,7 @@ func (d *differ) values(at fieldpath.Path, old, want any) {
 	}
 }
 
-// members adds the operations for some members of a mapping, of which one of the two may have none.
+// members adds the operations that turn one mapping's members into another's. Either mapping may be empty.
 func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	var gone []*spare
 	names, renamed := slices.Sorted(maps.Keys(old)), renames(old, want)
@@ -84,7 +84,7 @@ func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	d.spares = d.spares[:len(d.spares)-1]
 }
 
-// renames returns which members of a mapping have another name in another one, by that.
+// renames maps the new names of a mapping's renamed members to their old names.
 func renames(old, want map[string]any) map[string]string {
 	renamed := map[string]string{}
 	for name := range old {
@@ -126,20 +126,20 @@ func (d *differ) items(at fieldpath.Path, old, want []any) {
 	d.spares = d.spares[:len(d.spares)-1]
 }
 
-// Member returns the path of a member of a mapping.
+// Member returns the path of a mapping's member.
 func Member(at fieldpath.Path, name string) fieldpath.Path {
 	return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
 }
 
-// Item returns the path of an entry of a list.
+// Item returns the path of a list's entry.
 func Item(at fieldpath.Path, index int) fieldpath.Path {
 	return append(slices.Clip(at), fieldpath.Segment{Index: index})
 }
 
-// identities are the members that tell the entries of a list apart.
+// identities are the members that identify a list's entries.
 var identities = []string{"name", "version"}
 
-// identity returns what tells an entry apart from others in its list; empty if nothing does.
+// identity returns a key that distinguishes an entry in its list; empty if it has none.
 func identity(value any) string {
 	members := edit.Members(value)
 	for _, name := range identities {
@@ -150,8 +150,8 @@ func identity(value any) string {
 	return ""
 }
 
-// entriesOf finds the old entry of a list that each new one is, by their indices: one that says the same, or has the same identity,
-// or, where nothing tells entries apart, stands where it stood.
+// entriesOf matches the new entries of a list with old ones, and maps their indices. Entries match if they are equal,
+// or have the same identity. Mappings without an identity match in their order.
 func entriesOf(old, want []any) map[int]int {
 	pairs, taken := map[int]int{}, make([]bool, len(old))
 	match := func(fits func(old, want any) bool) {

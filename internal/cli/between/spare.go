@@ -14,15 +14,15 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// spare is a member or an item that is deleted, of which what is new can be made, so that it keeps its text and its comments.
+// spare is a deleted member or item that new content can reuse, to keep its text and comments.
 type spare struct {
 	at    fieldpath.Path
 	value any
-	// used is set once it is made into something, and keyUsed once the key of a list is.
+	// used is set once the value is reused, keyUsed once a list's key is.
 	used, keyUsed bool
 }
 
-// collect adds a member or item, and everything in it, to what is deleted.
+// collect adds a deleted member or item, and its contents, to the spares. It skips scalar items.
 func collect(spares []*spare, at fieldpath.Path, value any) []*spare {
 	if !at[len(at)-1].IsIndex() || edit.Members(value) != nil {
 		spares = append(spares, &spare{at: at, value: value})
@@ -37,8 +37,7 @@ func collect(spares []*spare, at fieldpath.Path, value any) []*spare {
 	return spares
 }
 
-// take returns the first spare that fits, those of the innermost mapping or list first, and those that are not used before others;
-// nil if there is none.
+// take returns the first spare that fits, or nil. It prefers unused spares, and then the innermost mapping or list.
 func (d *differ) take(fits func(*spare) bool) *spare {
 	for _, used := range []bool{false, true} {
 		for _, spares := range slices.Backward(d.spares) {
@@ -52,7 +51,7 @@ func (d *differ) take(fits func(*spare) bool) *spare {
 	return nil
 }
 
-// use notes that a spare is used, with everything in it.
+// use marks a spare and its contents as used.
 func (d *differ) use(used *spare) {
 	for _, spares := range d.spares {
 		for _, s := range spares {
@@ -61,7 +60,7 @@ func (d *differ) use(used *spare) {
 	}
 }
 
-// insert adds a value, made of spares where it can be.
+// insert adds the insertion of a value, reusing spares where possible.
 func (d *differ) insert(at fieldpath.Path, value any, before ...string) {
 	takes := map[string]edit.Take{}
 	if last := at[len(at)-1]; last.IsIndex() {
@@ -72,7 +71,7 @@ func (d *differ) insert(at fieldpath.Path, value any, before ...string) {
 	d.add(edit.Insert(at, value, before...).Taking(takes))
 }
 
-// makeMember finds what a member with a value is made of, at a path in what is inserted.
+// makeMember finds the spares that a member with a value can reuse. path is its place in the inserted value.
 func (d *differ) makeMember(name string, value any, path string, takes map[string]edit.Take) {
 	named := func(s *spare) bool { return s.at[len(s.at)-1].Name == name }
 	whole := d.take(func(s *spare) bool { return named(s) && reflect.DeepEqual(s.value, value) })
@@ -103,7 +102,7 @@ func (d *differ) makeMembers(members map[string]any, path string, takes map[stri
 	}
 }
 
-// makeItem makes an item from a deleted one, if members are either deleted from it or added to it, but not both.
+// makeItem reuses a deleted item if this only deletes members from it or only adds members to it.
 func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
 	members := edit.Members(value)
 	former := d.take(func(s *spare) bool {
@@ -119,7 +118,7 @@ func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
 	d.use(former)
 }
 
-// within reports whether a mapping has all members of another one, which is not empty.
+// within reports whether a mapping is not empty, and another one has all its members.
 func within(members, of map[string]any) bool {
 	for name, value := range members {
 		if other, there := of[name]; !there || !reflect.DeepEqual(value, other) {

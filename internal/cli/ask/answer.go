@@ -51,26 +51,27 @@ of a providerConfig, such as a server group, is not checked here: use lint with 
 	}, false)
 }
 
-// Answer is what select prints for one worker pool; explain adds the reasoning. Its JSON is an interface: a field once
-// published keeps its name and meaning.
+// Answer is select's output for one worker pool; explain adds the reasoning. Its JSON is an interface: a published
+// field keeps its name and meaning.
 type Answer struct {
-	// Shoot as NAMESPACE/NAME and Pool; empty if the question is not about a Shoot.
+	// Shoot, as NAMESPACE/NAME, and Pool are empty if the question is not about a Shoot.
 	Shoot string `json:"shoot,omitempty"`
 	Pool  string `json:"pool,omitempty"`
 
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// Defaulted says who has filled in the image, or a part of the version, that the pool leaves to Gardener; empty if nobody has.
+	// Defaulted says what filled in the image, or part of the version, that the pool leaves to Gardener; empty if
+	// nothing did.
 	Defaulted   input.Filler `json:"defaulted,omitempty"`
 	MachineType string       `json:"machineType"`
 	Region      string       `json:"region"`
-	// Unavailable is what zones of the worker pool do not have, or those of the region if the question is not about one: Gardener refuses a
-	// new worker pool there (semantics S18). Empty for none.
+	// Unavailable is what zones of the worker pool lack. A question by flags considers all zones of the region.
+	// Gardener refuses a new worker pool there (semantics S18). Empty for none.
 	Unavailable []unavailable `json:"unavailable,omitempty"`
-	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
+	// Requested are the worker pool's requests, including implied ones (semantics S3), if they could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
-	// selected is set if an image was found, refused if none was.
+	// selected is set if an image was found, refused otherwise.
 	*selected
 	*refused
 	*reasoning
@@ -80,7 +81,7 @@ type Answer struct {
 	filling    input.Filling
 }
 
-// unavailable is a machine type or a volume type that zones do not have.
+// unavailable is a machine type or a volume type that zones lack.
 type unavailable struct {
 	// Kind is machineType or volumeType.
 	Kind  string   `json:"kind"`
@@ -88,13 +89,14 @@ type unavailable struct {
 	Zones []string `json:"zones"`
 }
 
-// String says it in words.
+// String describes the missing type.
 func (u unavailable) String() string {
 	what := map[string]string{"machineType": "machine type", "volumeType": "volume type"}[u.Kind]
 	return fmt.Sprintf("%s %s is unavailable in %s %s", what, u.Name, words.Plural(u.Zones, "zone"), words.And(u.Zones))
 }
 
-// unavailableTo returns what the zones of a pool do not have, or those of its region if it names none.
+// unavailableTo returns what the pool's zones lack. A pool without a path, as in a question by flags, has all zones
+// of its region.
 func unavailableTo(profile *v1beta1.CloudProfileSpec, pool *provider.Pool) (all []unavailable) {
 	lacks := gardenerrules.InRegion(profile, pool.Region)
 	zones := pool.Zones
@@ -112,51 +114,53 @@ func unavailableTo(profile *v1beta1.CloudProfileSpec, pool *provider.Pool) (all 
 	return all
 }
 
-// selected is the part of an answer about the image that was found.
+// selected describes the image that was found.
 type selected struct {
-	// Reference is the provider's own form.
+	// Reference is in the provider's own form.
 	Reference any `json:"reference"`
-	// Capabilities as the flavor declares them, Effective what remains of them on the machine type.
+	// Capabilities are declared by the flavor; Effective is what remains of them on the machine type.
 	Capabilities v1beta1.Capabilities `json:"capabilities"`
 	Effective    v1beta1.Capabilities `json:"effective"`
 	// Ambiguous is true if another flavor supports exactly the same.
 	Ambiguous bool `json:"ambiguous"`
 }
 
-// refused is the part of an answer that says why there is no image.
+// refused explains why there is no image.
 type refused struct {
 	Error string `json:"error"`
-	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
+	// Rejected has an entry for each flavor, in the order written, or a single one if the flavors were not examined.
 	Rejected    []rejected           `json:"rejected"`
 	Suggestions []resolve.Suggestion `json:"suggestions"`
 
-	// mistake is one in the question, which has to be corrected before there can be suggestions; empty if none is known.
+	// mistake is an error in the question that must be corrected before suggestions make sense; empty if none is
+	// known.
 	mistake string
 }
 
-// rejected says why a flavor is out.
+// rejected explains why a flavor is excluded.
 type rejected struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
 	Reason       imageselector.Reason `json:"reason"`
-	// ExcludedBy says what a flavor does not go with, for the reason that Reason and Capability are about.
+	// ExcludedBy says what excludes the flavor, for the given Reason and Capability.
 	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
-	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
-	// the worker pool asks for; null if it asks for none.
+	// Capability is the first one in conflict. Flavor, Machine and Worker are the values that the flavor and the
+	// machine type support and the worker pool requests; Worker is null if it requests none.
 	Capability string   `json:"capability,omitempty"`
 	Flavor     []string `json:"flavor,omitempty"`
 	Machine    []string `json:"machine,omitempty"`
 	Worker     []string `json:"worker"`
 	Message    string   `json:"message"`
 
-	// text is Message without suggestions; empty if there are none in it.
+	// text is Message without suggestions; empty if Message has none.
 	text string
 }
 
-// reasonWorkerConfig stands beside the reasons of packages profile and imageselector.
+// reasonWorkerConfig complements the reasons of packages profile and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// answerTo answers for a worker pool. fault is the first error in the providerConfig, which the user calls by a name; if fault is
-// empty it is the first one that the provider finds. With an error it is not known what the pool asks for, and no image is named.
+// answerTo answers for a worker pool. fault is the first error in the provider config, which the user knows as name;
+// if fault is empty, the provider's first error is used. With an error, the requests are unknown, and no image is
+// named.
 func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer {
 	r := resolve.Explain(p, pool)
 	if fault == "" && len(r.Further) > 0 {
@@ -171,7 +175,7 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 		Pool: pool.Name, Image: pool.Image, Version: pool.Version, MachineType: pool.MachineType, Region: pool.Region,
 		Requested: r.Requirements, reasoning: reasoningOf(p, &r), profile: p, resolution: r, Unavailable: unavailableTo(p.Spec(), &pool),
 	}
-	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
+	// Without a path or a config, there is no provider config. Machines updated in place are not replaced.
 	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
 	if fault == "" && (pool.Path != nil || pool.Config != nil) && !inPlace {
 		a.RollingUpdate = p.Provider().Workers().Rolling(pool)
@@ -199,7 +203,7 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 	return a
 }
 
-// OfShoot answers for each worker pool of a Shoot of the inputs by its profile.
+// OfShoot answers for each worker pool of an input Shoot with its profile.
 func OfShoot(g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot]) (answers []Answer) {
 	askShoot(g, p, s, &input.Filter{}, func(a Answer) bool {
 		answers = append(answers, a)
@@ -208,16 +212,16 @@ func OfShoot(g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot])
 	return answers
 }
 
-// Text is the answer for people, as explain prints it.
+// Text returns the answer as explain prints it.
 func (a *Answer) Text() string {
 	var text strings.Builder
 	w := report.NewWriter(&text)
 	printExplanation(w, a)
-	_ = w.Flush() // a Builder takes all
+	_ = w.Flush() // a Builder never fails
 	return text.String()
 }
 
-// explain says more about why there is no image: what Gardener selects for a pool that names none.
+// explain adds to the error which image Gardener selects for a pool that names none.
 func (a *Answer) explain(f input.Filling) {
 	a.Error += f.About()
 	if f.Err == nil { // the flavors are rejected for other reasons
@@ -230,7 +234,7 @@ func (a *Answer) explain(f input.Filling) {
 	}
 }
 
-// whole is the entry of a pool that is refused without a look at flavors.
+// whole returns the entry of a pool that is refused before flavors are examined.
 func whole(p input.AnyProfile, r *resolve.Resolution[any]) rejected {
 	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
@@ -238,14 +242,14 @@ func whole(p input.AnyProfile, r *resolve.Resolution[any]) rejected {
 		entry.Capability, entry.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
 		entry.Worker = []string{r.Pool.Architecture}
 	case r.Reason == profile.ReasonUnregistered:
-		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
+		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the error is about the first one
 			entry.Capability, entry.Worker = unmet[0].Capability, unmet[0].Values
 		}
 	}
 	return entry
 }
 
-// rejectedFlavor is the entry of a flavor, the one with the index i.
+// rejectedFlavor returns the entry of the flavor with index i.
 func rejectedFlavor(p input.AnyProfile, d *imageselector.Decision[any], i int) rejected {
 	v := &d.Verdicts[i]
 	first := resolve.Rejections(v, d.Request.Region)[0]
@@ -256,7 +260,7 @@ func rejectedFlavor(p input.AnyProfile, d *imageselector.Decision[any], i int) r
 	}
 }
 
-// declared keeps a flavor that declares nothing an empty object in JSON.
+// declared replaces nil by an empty map, which is an empty object in JSON.
 func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 	if c == nil {
 		return v1beta1.Capabilities{}
@@ -264,10 +268,10 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return c
 }
 
-// answerColumns are those of select as a table.
+// answerColumns are the column names of select's table.
 var answerColumns = []string{"shoot", "pool", "image", "version", "machine type", "region", "boots", "why not"}
 
-// rowsOf returns answers as rows of a table, without so many of its columns.
+// rowsOf returns answers as table rows, without the first skip columns.
 func rowsOf(answers iter.Seq[Answer], skip int) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for a := range answers {
@@ -285,7 +289,7 @@ func rowsOf(answers iter.Seq[Answer], skip int) iter.Seq[[]string] {
 	}
 }
 
-// printNextAnswer writes the answer of an index for people, with the reasoning if it has one.
+// printNextAnswer writes the answer with index i as text, with its reasoning if it has one.
 func printNextAnswer(w io.Writer, i int, a Answer) {
 	if a.reasoning == nil {
 		printAnswer(w, &a)
@@ -297,7 +301,7 @@ func printNextAnswer(w io.Writer, i int, a Answer) {
 	printExplanation(w, &a)
 }
 
-// questionText repeats what was asked, with the settings that ask for capabilities.
+// questionText repeats the question, with the settings that request capabilities.
 func questionText(a *Answer) string {
 	image := a.Image + "@" + a.Version
 	switch {
@@ -317,7 +321,7 @@ func questionText(a *Answer) string {
 	return text + SettingsText(a.Requested)
 }
 
-// SettingsText repeats in brackets which settings ask for capabilities; empty without any.
+// SettingsText lists in parentheses the settings that request capabilities; empty if there are none.
 func SettingsText(requested []capability.Requirement) string {
 	if settings := Settings(requested); len(settings) > 0 {
 		return " (" + strings.Join(settings, ", ") + ")"
@@ -325,7 +329,7 @@ func SettingsText(requested []capability.Requirement) string {
 	return ""
 }
 
-// Settings returns the settings that ask for something, without what is implied. It is never nil.
+// Settings returns the settings that request something, without implied requests. It is never nil.
 func Settings(requested []capability.Requirement) []string {
 	settings := []string{}
 	for _, r := range requested {
@@ -359,12 +363,12 @@ func printAnswer(w io.Writer, a *Answer) {
 	switch {
 	case a.mistake != "":
 		report.Printf(w, "%s\n", a.mistake)
-	case a.resolution.Reason != reasonWorkerConfig: // else the error says what to do
+	case a.resolution.Reason != reasonWorkerConfig: // otherwise the error contains the remedy
 		PrintSuggestions(w, a.Suggestions)
 	}
 }
 
-// PrintSuggestions says what would work.
+// PrintSuggestions writes what would work.
 func PrintSuggestions(w io.Writer, suggestions []resolve.Suggestion) {
 	if len(suggestions) == 0 {
 		fmt.Fprintln(w, "No other version, image or machine type alone would help.")

@@ -17,19 +17,19 @@ type answered struct {
 	how     how
 }
 
-// how is what is asked about.
+// how is the kind of a question.
 type how int
 
 const (
-	// ofShoots: each worker pool of the Shoots among the inputs.
+	// ofShoots: about each worker pool of the input Shoots.
 	ofShoots how = iota
-	// single: one worker pool that the flags describe.
+	// single: about one worker pool that the flags describe.
 	single
-	// partial: all that the flags leave open.
+	// partial: about all combinations that the flags leave open.
 	partial
 )
 
-// none reports whether there are no answers. The first one is asked for.
+// none reports whether there are no answers. It computes the first one.
 func (all *answered) none() bool {
 	next, stop := iter.Pull(all.answers)
 	first, found := next()
@@ -42,8 +42,8 @@ func (all *answered) none() bool {
 	return !found
 }
 
-// print prints the answers in a format, with the reasons if these are wanted. It returns how many of them have an image, and how many
-// have none.
+// print prints the answers in a format, with their reasons if reasons is set. It returns the number of answers with
+// an image and without one.
 func (all *answered) print(w io.Writer, format string, reasons bool) (boots, refused int, err error) {
 	wanted := func(yield func(Answer) bool) {
 		for a := range all.answers {

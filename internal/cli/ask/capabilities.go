@@ -20,16 +20,16 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// allCapabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
-// interface: a field once published keeps its name and meaning.
+// allCapabilities is the output of the command capabilities: all that worker pools can request (semantics S3). Its
+// JSON is an interface: a published field keeps its name and meaning.
 type allCapabilities struct {
-	// Reserved are those that are known in every profile.
+	// Reserved are the capabilities known in every profile.
 	Reserved []workerCapability `json:"reserved"`
-	// Providers are sorted by type. A provider whose workers ask for nothing of its own is there all the same.
+	// Providers are sorted by type. They include providers without capabilities of their own.
 	Providers []providerCapabilities `json:"providers"`
 }
 
-// providerCapabilities are those of a provider, which a profile has to register.
+// providerCapabilities are a provider's capabilities, which a profile must register.
 type providerCapabilities struct {
 	Type         string             `json:"type"`
 	Capabilities []workerCapability `json:"capabilities"`
@@ -37,7 +37,7 @@ type providerCapabilities struct {
 
 type workerCapability struct {
 	capability.Definition
-	// Formerly is what GEP-0054 called it at first, which means the same; absent if that is its name still.
+	// Formerly is the equivalent name in the first text of GEP-0054; absent if the name has not changed.
 	Formerly    *formerly     `json:"formerly,omitempty"`
 	RequestedBy []requestedBy `json:"requestedBy"`
 }
@@ -47,7 +47,7 @@ type formerly struct {
 	Values []string `json:"values"`
 }
 
-// formerlyOf returns what the first text of GEP-0054 calls a capability; nil if it has no other name.
+// formerlyOf returns a capability's name and values in the first text of GEP-0054; nil if the name has not changed.
 func formerlyOf(name string) *formerly {
 	for _, first := range capability.FirstText() {
 		if texts.Canonical(first.Name) == name {
@@ -57,17 +57,18 @@ func formerlyOf(name string) *formerly {
 	return nil
 }
 
-// requestedBy is a setting of a worker pool that asks for values of a capability.
+// requestedBy is a worker pool setting that requests values of a capability.
 type requestedBy struct {
 	Setting string   `json:"setting"`
 	Values  []string `json:"values"`
-	// Implied is true if a worker pool asks for the values by leaving such settings out.
+	// Implied is true if a worker pool requests the values by leaving such settings out.
 	Implied bool `json:"implied"`
-	// Field of the Shoot; absent if the API of Gardener v1.150 has none.
+	// Field is the Shoot's field; absent if the API of Gardener v1.150 has none.
 	Field string `json:"field,omitempty"`
-	// Flag of select and explain; absent for what is implied.
+	// Flag is a flag of select and explain; absent for implied requests.
 	Flag string `json:"flag,omitempty"`
-	// Provider is the type of the one whose worker pools ask for a reserved capability; absent if all do.
+	// Provider is the provider type whose worker pools request a reserved capability; absent if those of every
+	// provider do.
 	Provider string `json:"provider,omitempty"`
 	// OnlyIfOffered is true if the setting is ignored in profiles that do not register the capability.
 	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
@@ -75,10 +76,10 @@ type requestedBy struct {
 	capability string
 }
 
-// workerPath stands for the path of any worker pool of a Shoot.
+// workerPath is a placeholder path for any worker pool of a Shoot.
 var workerPath = field.NewPath("spec", "provider", "workers[]")
 
-// capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
+// capabilitiesOf returns what the worker pools of the providers can request. The map's keys are provider types.
 func capabilitiesOf(providers map[string]command.Provider) allCapabilities {
 	all := allCapabilities{Providers: []providerCapabilities{}}
 	reserved := reservedSettings()
@@ -93,7 +94,7 @@ func capabilitiesOf(providers map[string]command.Provider) allCapabilities {
 		}
 		reserved = append(reserved, settings...)
 		for i := range settings {
-			settings[i].Provider = "" // which it stands under
+			settings[i].Provider = "" // listed under the provider already
 		}
 		all.Providers = append(all.Providers, providerCapabilities{
 			Type: provider.Type(), Capabilities: withSettings(provider.Workers().Definitions(), settings),
@@ -103,14 +104,14 @@ func capabilitiesOf(providers map[string]command.Provider) allCapabilities {
 	return all
 }
 
-// flagOf returns the flag of select and explain that says what a setting of a worker pool says; empty if there is none.
+// flagOf returns the flag of select and explain that corresponds to a worker pool setting; empty if there is none.
 func flagOf(setting string) string {
 	name, _, _ := strings.Cut(setting, ".")
 	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type", "volume": "--volume"}[name]
 }
 
-// reservedSettings finds out what of every provider asks for the reserved capabilities by trying each property of a worker
-// pool.
+// reservedSettings finds the settings that request reserved capabilities with every provider, by trying each property
+// of a worker pool.
 func reservedSettings() []requestedBy {
 	settings := []requestedBy{}
 	try := func(flag string, worker capability.Worker) {
@@ -148,7 +149,7 @@ func withSettings(definitions []capability.Definition, settings []requestedBy) [
 	return all
 }
 
-// gpuTypes are the types of GPU that ask for support.
+// gpuTypes are the GPU types that request GPU support.
 var gpuTypes = capability.GPUTypes()
 
 // Capabilities returns the command capabilities.
@@ -209,11 +210,11 @@ func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 				fmt.Fprintf(table, "  %s\tnothing asks for it\n", value)
 			}
 		}
-		_ = table.Flush() // as with all text: what cannot be written is lost
+		_ = table.Flush() // like all text output, ignoring write errors
 	}
 }
 
-// undeclared says what an image has that does not declare a capability.
+// undeclared describes what an image supports if it does not declare a capability.
 func undeclared(c *workerCapability) string {
 	switch {
 	case c.MachineTypesOnly:

@@ -39,32 +39,32 @@ use lint with a Shoot for that.`,
 // reasoning is the record of a decision.
 type reasoning struct {
 	Order string `json:"order"`
-	// Vocabulary in order of priority.
+	// Vocabulary is in order of priority.
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
-	// Machine is what the machine type supports, with omissions filled in.
+	// Machine is what the machine type supports, including defaults.
 	Machine v1beta1.Capabilities `json:"machine"`
-	// Worker is what the worker pool asks for, what it implies included.
+	// Worker is what the worker pool requests, including implied values.
 	Worker v1beta1.Capabilities `json:"worker"`
-	// Flavors of the image version, in the order written.
+	// Flavors are those of the image version, in the order written.
 	Flavors []explainedFlavor `json:"flavors"`
-	// Comparisons that were made, in order.
+	// Comparisons are listed in the order they were made.
 	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
-	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
-	// they are now. It is absent for a providerConfig with errors, a question by flags without one, and a worker pool
-	// whose machines are updated in place.
+	// RollingUpdate are the parts of the worker pool's provider config whose change replaces its machines, with their
+	// current values. It is absent if the provider config has errors, if a question by flags has none, and if the
+	// machines are updated in place.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 }
 
-// explainedFlavor is one flavor and what became of it.
+// explainedFlavor is one flavor with its verdict.
 type explainedFlavor struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities"`
-	// Supports is Capabilities with omissions filled in.
+	// Supports is Capabilities with defaults.
 	Supports v1beta1.Capabilities `json:"supports"`
-	// Effective is what remains on the machine type; absent if that is nothing for some capability.
+	// Effective is what remains on the machine type; absent if no value remains for some capability.
 	Effective v1beta1.Capabilities `json:"effective,omitempty"`
-	// Reason and Message say why the flavor is out; absent for a candidate.
+	// Reason and Message explain why the flavor is excluded; absent for a candidate.
 	Reason  imageselector.Reason `json:"reason,omitempty"`
 	Message string               `json:"message,omitempty"`
 	// ExcludedBy is as in [rejected].
@@ -72,24 +72,24 @@ type explainedFlavor struct {
 	Chosen     bool             `json:"chosen"`
 }
 
-// explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
+// explainedComparison is one step in finding the best candidate. Best and Next are indices into the flavors.
 type explainedComparison struct {
 	Best int `json:"best"`
 	Next int `json:"next"`
-	// Winner is one of the two; Best in a tie.
+	// Winner is Best or Next; Best in a tie.
 	Winner     int    `json:"winner"`
 	Capability string `json:"capability,omitempty"`
 	Message    string `json:"message"`
 }
 
-// otherChoice is what the other preference order would pick.
+// otherChoice is the choice of the other preference order.
 type otherChoice struct {
 	Order string `json:"order"`
 	// Flavor is an index into the flavors.
 	Flavor int `json:"flavor"`
 }
 
-// reasoningOf turns a resolution into the record of its decision.
+// reasoningOf converts a resolution to the record of its decision.
 func reasoningOf(p input.AnyProfile, r *resolve.Resolution[any]) *reasoning {
 	d := &r.Decision
 	e := &reasoning{
@@ -131,8 +131,8 @@ func explained(d *imageselector.Decision[any], i int) explainedFlavor {
 	return f
 }
 
-// undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
-// for, unless that is ignored, and of the registered ones that it does not ask for.
+// undeclaredIn describes values that a flavor supports without declaring them. It covers the worker capabilities that
+// the worker pool requests, except ignored requests, and the registered ones that it does not request.
 func undeclaredIn(p input.AnyProfile, r *resolve.Resolution[any], set capability.Set) (text string) {
 	declared := set.Capabilities()
 	var asked, unasked []string
@@ -162,14 +162,14 @@ func valuesOf(set capability.Set, name string) string {
 	return fmt.Sprintf("%s [%s]", name, strings.Join(set.Values(name), ", "))
 }
 
-// requires reports whether the worker pool asks for a capability; what is implied counts only if implied is true.
+// requires reports whether the worker pool requests a capability. Implied requests count only if implied is true.
 func requires(r *resolve.Resolution[any], name string, implied bool) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
 		return q.Capability == name && (implied || !q.Implied)
 	})
 }
 
-// asked returns what a worker pool asks for, of capabilities that the profile registers and others.
+// asked returns the worker pool's requests, of registered and unregistered capabilities.
 func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
 	request, unmet := v.Request(requirements)
 	c := v1beta1.Capabilities{}
@@ -182,7 +182,7 @@ func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1be
 	return c
 }
 
-// Decided puts into words what decided a comparison for a winner.
+// Decided describes what decided a comparison. winner names the winning flavor.
 func Decided(p capability.Preference, winner string) string {
 	switch {
 	case p.LeftOut && p.Own && p.Round > 0:
@@ -199,15 +199,15 @@ func Decided(p capability.Preference, winner string) string {
 	return byValue(p)
 }
 
-// byValue says which value decided a comparison.
+// byValue names the value that decided a comparison.
 func byValue(p capability.Preference) string {
-	if p.First == "" || p.Second == "" { // a set has run out of values
+	if p.First == "" || p.Second == "" { // one set has no more values
 		return fmt.Sprintf("one of them also supports %s %s, the other does not", p.Capability, p.First+p.Second)
 	}
 	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, p.First, p.Second)
 }
 
-// ordinal is "most", "second most", "third most" and so on.
+// ordinal returns "most", "second most", "third most" and so on.
 func ordinal(round int) string {
 	words := []string{"most", "second most", "third most", "fourth most", "fifth most"}
 	if round <= len(words) {

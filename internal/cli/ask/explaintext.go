@@ -47,7 +47,7 @@ func printExplanation(w io.Writer, a *Answer) {
 	PrintRolling(w, a.RollingUpdate)
 }
 
-// PrintRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
+// PrintRolling lists the provider config settings whose change replaces the pool's machines, if at least one is set.
 func PrintRolling(w io.Writer, settings []provider.Rolling) {
 	if !slices.ContainsFunc(settings, func(r provider.Rolling) bool { return r.Value != "" }) {
 		return
@@ -58,8 +58,8 @@ func PrintRolling(w io.Writer, settings []provider.Rolling) {
 	}
 }
 
-// PrintSupport writes what machine type and worker pool say. It reports whether it shows them side by side, which it does where
-// worker capabilities matter.
+// PrintSupport writes the capabilities of the machine type and the requests of the worker pool. It reports whether it
+// wrote them side by side, as it does if worker capabilities matter.
 func PrintSupport(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any]) (sides bool) {
 	rows := sets(p, r)
 	if rows != nil {
@@ -69,7 +69,7 @@ func PrintSupport(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any]) (
 		for _, row := range rows {
 			report.Printf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
 		}
-		_ = table.Flush() // as with all text: what cannot be written is lost
+		_ = table.Flush() // like all text output, ignoring write errors
 	} else {
 		report.Printf(w, "\nVocabulary, most important capability and best value first:\n")
 		for _, def := range p.Vocabulary().Definitions() {
@@ -86,12 +86,13 @@ func PrintSupport(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any]) (
 	return rows != nil
 }
 
-// setsRow is what is to be said of one capability: its values, best first, and which of them have and ask for it.
+// setsRow describes one capability: its values, best first, and which of them the machine type supports and the
+// worker pool requests.
 type setsRow struct{ capability, values, machine, worker string }
 
-// sets returns a row for each capability that is registered, and for each other one that matters: a flavor or the
-// machine type declares it, or the worker pool asks for it other than by implication. It returns nil if no worker
-// capability is registered or matters, as in most profiles.
+// sets returns a row for each registered capability. It adds the worker capabilities that matter although not
+// registered: declared by a flavor or the machine type, or explicitly requested by the worker pool. The result is nil
+// if no worker capability is registered or matters, as in most profiles.
 func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 	v := p.Vocabulary()
 	var rows []setsRow
@@ -117,7 +118,7 @@ func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 	return rows
 }
 
-// declares reports whether a flavor or the machine type declares a capability that is not registered.
+// declares reports whether a flavor or the machine type declares an unregistered capability.
 func declares(r *resolve.Resolution[any], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
 	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[any]) bool {
@@ -126,8 +127,8 @@ func declares(r *resolve.Resolution[any], name string) bool {
 	})
 }
 
-// rowOf describes a capability. It has no values if it is a capability of the provider that is not registered. What the worker
-// pool asks for in vain, because the profile does not offer it, is marked.
+// rowOf describes a capability. Its values are nil for a provider's capability that is not registered. Requests that
+// are ignored because the profile does not offer the capability are marked.
 func rowOf(p input.AnyProfile, r *resolve.Resolution[any], name string, values []string) setsRow {
 	row := setsRow{capability: name, values: strings.Join(values, ", "), machine: "unknown", worker: "-"}
 	switch supported := r.Machine.Values(name); {
@@ -162,7 +163,7 @@ func rowOf(p input.AnyProfile, r *resolve.Resolution[any], name string, values [
 	return row
 }
 
-// PrintOutcome writes what became of a flavor, and where worker capabilities matter, what it does not go with.
+// PrintOutcome writes the verdict on a flavor. If sides is set, it adds what excludes the flavor.
 func PrintOutcome(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any], v *imageselector.Verdict[any], sides bool) {
 	fits := "on this machine type"
 	if sides {
@@ -180,7 +181,7 @@ func PrintOutcome(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any], v
 	}
 }
 
-// causes are how people read what a flavor does not go with, after "the".
+// causes are the words, after "the", for what excludes a flavor.
 var causes = map[capability.Cause]string{
 	capability.CauseMachine: "machine type",
 	capability.CauseWorker:  "worker pool",

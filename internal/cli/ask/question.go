@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ask is the commands that answer questions about worker pools: select, explain and capabilities.
+// Package ask implements the commands that answer questions about worker pools: select, explain and capabilities.
 package ask
 
 import (
@@ -33,14 +33,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// poolFlags are a question of the command line: about one worker pool that stands in no manifest.
+// poolFlags are a question on the command line about a worker pool without a manifest.
 type poolFlags struct {
 	*input.Flags
 	pool provider.Pool
-	// The type of its GPU, the size of its volume, and the file with its providerConfig.
+	// gpu is the GPU's type, volume the volume's size, and workerConfig the file with the provider config.
 	gpu, volume, workerConfig string
 	order, output             string
-	// filter says which Shoots and worker pools of the inputs are asked about. Its profile is also the one of a question by flags.
+	// filter selects Shoots and worker pools of the inputs. Its profile is also used for a question by flags.
 	filter input.Filter
 }
 
@@ -49,8 +49,8 @@ var updateStrategies = []string{
 	string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate),
 }
 
-// questionOnly are the flags that make no question by themselves but say more about its pool; each with the reason why it goes with
-// no Shoot.
+// questionOnly are the flags that only refine a question by flags, each with the reason why it does not apply to
+// Shoots.
 var questionOnly = []struct{ name, because string }{
 	{"architecture", "a Shoot's worker pools have a machine.architecture"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
@@ -60,7 +60,7 @@ var questionOnly = []struct{ name, because string }{
 	{"volume", "a Shoot's worker pools have a volume, or none"},
 }
 
-// question completes select or explain, which differ in whether they give their reasons.
+// question completes the command select or explain. Only explain prints the reasons.
 func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command {
 	flags := &poolFlags{Flags: input.NewFlags(cmd)}
 	flags.AllowEmptyFlag(cmd)
@@ -94,7 +94,7 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	return cmd
 }
 
-// checkQuestion returns what is wrong with the flags, whatever is in the files.
+// checkQuestion returns mistakes in the flags, without reading files.
 func (f *poolFlags) checkQuestion(args []string) error {
 	switch {
 	case f.Given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
@@ -111,16 +111,16 @@ func (f *poolFlags) checkQuestion(args []string) error {
 	return nil
 }
 
-// sized reports whether a text is the size of a volume, as Gardener wants it to be.
+// sized reports whether a text is a volume size in Gi.
 func sized(text string) bool {
 	number, gi := strings.CutSuffix(text, "Gi")
 	return gi && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// set reports whether flags ask about a pool: others say which of those in the inputs.
+// set reports whether flags describe a pool. Without --image, they select pools of the inputs.
 func (f *poolFlags) set() bool { return f.pool.Image != "" }
 
-// outOfPlace returns an error that names the flags which mean nothing without a question by flags.
+// outOfPlace returns an error that names the flags without effect unless flags describe a pool.
 func (f *poolFlags) outOfPlace() error {
 	var errs []error
 	for _, flag := range questionOnly {
@@ -131,7 +131,7 @@ func (f *poolFlags) outOfPlace() error {
 	return errors.Join(errs...)
 }
 
-// runQuestion runs select, or explain if it is to give its reasons.
+// runQuestion runs select or, if reasons is set, explain.
 func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poolFlags, reasons bool) error {
 	if err := flags.checkQuestion(args); err != nil {
 		return err
@@ -145,7 +145,7 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 		return input.PrintFindings(c, g, err)
 	}
 	var boots, refused int
-	if all.how == ofShoots && all.none() && len(g.Findings) == 0 { // which may be why
+	if all.how == ofShoots && all.none() && len(g.Findings) == 0 { // findings may explain it
 		err = flags.filter.NoPool(g)
 	}
 	if err == nil {
@@ -161,8 +161,8 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	return nil
 }
 
-// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs, with its reasons. What it finds
-// wrong with the inputs becomes findings, by the time that the answers have been asked for; the error says why there is no answer.
+// ask answers the question of the flags, or for each worker pool of the input Shoots. Faults in the inputs become
+// findings while the answers are iterated. It fails if there is no answer.
 func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	var err error
 	if g.Order, err = input.Order(flags.order); err != nil {
@@ -182,7 +182,7 @@ func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	return answered{askShoots(g, filter), ofShoots}, errors.Join(err, filter.Shoots(g))
 }
 
-// askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
+// askByFlags answers the question of the flags. Its findings and errors are as in ask.
 func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	if err := flags.filter.OutOfPlace(); err != nil {
 		return answered{}, err
@@ -229,7 +229,7 @@ func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, er
 	}, how}, nil
 }
 
-// describe gives the pool what has flags of its own: its GPU and its volume.
+// describe sets the pool's GPU and volume from their flags.
 func (f *poolFlags) describe(g *input.Given) {
 	if f.Given("gpu") {
 		f.pool.Worker.GPU = &f.gpu
@@ -240,7 +240,7 @@ func (f *poolFlags) describe(g *input.Given) {
 	}
 }
 
-// noteGPU adds a note about a type of GPU that no image supports.
+// noteGPU adds a note if images do not support the GPU type.
 func noteGPU(g *input.Given, gpu string) {
 	if !slices.Contains(gpuTypes, gpu) {
 		g.Notes = append(g.Notes, fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support%s",
@@ -248,7 +248,8 @@ func noteGPU(g *input.Given, gpu string) {
 	}
 }
 
-// noteRegion says that the profile does not have the region of an answer: in the answer if that has nothing better, else in a note.
+// noteRegion reports that the profile lacks an answer's region: in the answer if it has no suggestions, otherwise in
+// a note.
 func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 	unknown := resolve.Region(p, a.Region, nil)
 	switch {
@@ -260,8 +261,9 @@ func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 	}
 }
 
-// possible returns the pool of the flags, with each version, machine type and region of a profile where they name none, in the order
-// of the profile. The error says that the profile has no image of the name, or no version of it, if that has to say which versions there are.
+// possible returns the flags' pool, combined with each version, machine type and region of the profile that the flags
+// leave open, in the profile's order. It fails if the version is open and the profile has no image of that name or no
+// version of it.
 func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
 	var versions []string
 	for v := range entries.Versions(profile) {
@@ -290,7 +292,7 @@ func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provide
 	return pools, nil
 }
 
-// choices returns the one that is named, or else all that there are, each once; never none.
+// choices returns named or, if it is empty, all values once each; never none.
 func choices(named string, all []string) []string {
 	if named != "" || len(all) == 0 {
 		return []string{named}
@@ -298,7 +300,8 @@ func choices(named string, all []string) []string {
 	return resolve.Distinct(all)
 }
 
-// noteNoLongerOffered adds notes about what a new worker pool cannot have any more, although it boots.
+// noteNoLongerOffered adds notes if new worker pools can no longer use the machine type or version, although it
+// boots.
 func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
 	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, pool.MachineType)
 	if machineType != nil && !ptr.Deref(machineType.Usable, true) {
@@ -310,8 +313,8 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 	}
 }
 
-// noteInPlace adds a note, once, if an image boots, but Gardener refuses a new worker pool: core does not say that its version supports
-// updates in place.
+// noteInPlace adds a note, once, if an image boots but Gardener refuses a new worker pool, because the version in
+// core does not support updates in place.
 func noteInPlace(g *input.Given, a *Answer) {
 	pool := &a.resolution.Pool
 	if a.selected == nil || !v1beta1helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy) {
@@ -325,8 +328,8 @@ func noteInPlace(g *input.Given, a *Answer) {
 	}
 }
 
-// askShoots answers for every worker pool of every Shoot that a filter admits. A Shoot that has no profile to ask, or is for a region that
-// its profile does not have, is a finding.
+// askShoots answers for every worker pool of every Shoot that the filter admits. A Shoot without a usable profile, or
+// in a region that its profile lacks, becomes a finding.
 func askShoots(g *input.Given, filter *input.Filter) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		for _, s := range g.Shoots.All {
@@ -338,7 +341,7 @@ func askShoots(g *input.Given, filter *input.Filter) iter.Seq[Answer] {
 	}
 }
 
-// askShoot yields the answers for the worker pools of a Shoot, and reports whether more are wanted.
+// askShoot yields the answers for a Shoot's worker pools, and reports whether the caller wants more.
 func askShoot(
 	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], filter *input.Filter, yield func(Answer) bool,
 ) bool {
@@ -365,7 +368,8 @@ func askShoot(
 	return true
 }
 
-// DuplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.
+// DuplicateKey describes a duplicate key in a worker pool's provider config; empty if the provider reads no requests
+// from it.
 func DuplicateKey(o *manifest.Object, pool *provider.Pool, p input.AnyProfile) string {
 	if len(p.Provider().Workers().Settings()) == 0 {
 		return ""
@@ -373,8 +377,8 @@ func DuplicateKey(o *manifest.Object, pool *provider.Pool, p input.AnyProfile) s
 	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
 }
 
-// workerConfig reads the file of the flag --worker-config; it returns nil without the flag. What is wrong in the file
-// becomes findings, of which fault is the first. The error says that there is no config to ask with.
+// workerConfig reads the file of --worker-config; it returns nil without the flag. Faults in the file become
+// findings, and fault is the first one. It fails if the file contains no config.
 func workerConfig(g *input.Given,
 	flags *poolFlags, stdin io.Reader, provider command.Provider,
 ) (config *manifest.Object, fault string, err error) {
@@ -424,8 +428,8 @@ func workerConfig(g *input.Given,
 	return objects[0], fault, nil
 }
 
-// noteFurther adds the errors of a question by flags that its answer is not about: as findings those at a place in the
-// worker config, as notes those about flags.
+// noteFurther adds the errors of a question by flags that its answer does not cover: as findings if they have a place
+// in the worker config, as notes if they are about flags.
 func noteFurther(g *input.Given, config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		if config == nil || err.Origin == resolve.RuleRequestUnregistered.Name && config.Value(err.Field) == nil {

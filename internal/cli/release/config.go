@@ -24,9 +24,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What the provider config gets.
+// The changes in the provider config.
 
-// config notes what has to change in the provider config.
+// config records the changes in the provider config.
 func (e *edits) config(t *target, versions []*wanted) {
 	const at = "spec.providerConfig"
 	added := map[string][]placed{}
@@ -65,7 +65,8 @@ func (e *edits) config(t *target, versions []*wanted) {
 	e.flush(t.tree)
 }
 
-// encode returns the entries of the provider config for flavors of a version; nil if they cannot be written, which it reports.
+// encode returns the provider config's entries for flavors of a version. If they cannot be written, it reports an
+// error and returns nil.
 func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) []map[string]any {
 	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy || t.keepsLegacy}
 	for _, f := range flavors {
@@ -83,8 +84,8 @@ func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) []map[string]
 	return entries
 }
 
-// encodeFlavor returns one flavor of a version as the provider config has it: in the legacy format an entry, or else one of the flavors in an
-// entry. It is nil if it cannot be written like that.
+// encodeFlavor returns one flavor of a version as written in the provider config: an entry in the legacy format,
+// otherwise one of an entry's flavors. It returns nil if the flavor needs several entries or cannot be written.
 func (t *target) encodeFlavor(w *wanted, f *flavor, legacy bool) map[string]any {
 	entries := t.encode(w, []*flavor{f}, legacy)
 	switch {
@@ -96,7 +97,7 @@ func (t *target) encodeFlavor(w *wanted, f *flavor, legacy bool) map[string]any 
 	return edit.Members(edit.Items(entries[0]["capabilityFlavors"])[0])
 }
 
-// extendConfig adds to a version of the provider config what it does not have, and compares the rest.
+// extendConfig adds missing parts to a version in the provider config, and compares the existing references.
 func (e *edits) extendConfig(t *target, w *wanted) {
 	if w.sharesOne(t) {
 		return
@@ -126,7 +127,7 @@ func (e *edits) extendConfig(t *target, w *wanted) {
 	}
 }
 
-// sameImage reports whether two references are to one image, however the cloud lets people write it.
+// sameImage reports whether two references name the same image, even if the cloud has several notations for it.
 func (t *target) sameImage(a, b any) bool {
 	describer, describes := provider.As[inventory.Describer](t.Cloud)
 	first, is := a.(inventory.Referrer)
@@ -144,7 +145,8 @@ func (t *target) sameImage(a, b any) bool {
 	return key == other && x.Name == y.Name
 }
 
-// sharesOne reports, as a conflict too, whether flavors with different images have one entry in the profile, which is for all architectures.
+// sharesOne reports whether flavors with different images share one entry, for all architectures, in the profile.
+// This is a conflict.
 func (w *wanted) sharesOne(t *target) bool {
 	of := map[*mappedFlavor]*imageselector.Global[any]{}
 	for _, f := range w.flavors {
@@ -162,7 +164,7 @@ func (w *wanted) sharesOne(t *target) bool {
 	return false
 }
 
-// lastIn returns the reference that counts in a region; nil if there is none.
+// lastIn returns the effective reference of a region, the last one; nil if there is none.
 func lastIn(f *imageselector.Flavor[any], region string) (last *imageselector.Regional[any]) {
 	for i := range f.Regional {
 		if f.Regional[i].Region == region {
@@ -181,7 +183,7 @@ func (w *wanted) conflict(t *target, at, format string, args ...any) {
 	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s%s", w.id, fmt.Sprintf(format, args...), used)
 }
 
-// differs reports that a region has another reference, or replaces it.
+// differs replaces another reference in a region, or reports a conflict.
 func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsewhere bool, r imageselector.Regional[any]) {
 	at := path.String()
 	if !t.options.Replace || elsewhere {
@@ -195,7 +197,7 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 	}
 }
 
-// replaceMembers replaces the members of a mapping at a path that differ, but for some.
+// replaceMembers replaces the differing members of the mapping at a path, except some.
 func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]any, but []string) {
 	for _, name := range t.differing(at, is, but) {
 		path := at + "." + name
@@ -210,7 +212,7 @@ func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]an
 	}
 }
 
-// differing returns the members that a mapping at a path does not have as they are to be, but for some.
+// differing returns the names of members that differ in the mapping at a path, except some.
 func (t *target) differing(at string, is map[string]any, but []string) (names []string) {
 	was := edit.Members(edit.Value(t.tree, fieldpath.Parse(at)))
 	for _, name := range edit.Order(is) {
@@ -221,8 +223,8 @@ func (t *target) differing(at string, is map[string]any, but []string) (names []
 	return names
 }
 
-// otherGlobal reports that the reference for all regions is another one, or replaces it. What the profile says beside the image, as that
-// nobody has to accept its terms, the source need not say.
+// otherGlobal replaces another reference for all regions, or reports a conflict. The source may omit settings that
+// the profile has besides the image, such as acceleratedNetworking.
 func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	at := f.same.flavor.Global.Path.String()
 	only := *f
@@ -259,7 +261,7 @@ func (e *edits) addRegions(t *target, w *wanted, f *flavor) {
 	}
 }
 
-// insertRegion inserts an entry before the first that is of a region which the profile lists later.
+// insertRegion inserts an entry in the order of the profile's regions.
 func (e *edits) insertRegion(t *target, path string, entry any) {
 	rank := func(entry any) int {
 		name, _ := edit.Members(entry)["name"].(string)
@@ -269,7 +271,7 @@ func (e *edits) insertRegion(t *target, path string, entry any) {
 	e.insert(path, firstOf(list, func(other any) bool { return rank(other) > rank(entry) }), entry)
 }
 
-// addFlavor adds a flavor to a version that has others.
+// addFlavor adds a flavor to an existing version.
 func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 	if m := w.refersTo(t, f); m != nil {
 		w.conflict(t, m.flavor.Path.String(), "an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
@@ -293,8 +295,8 @@ func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 	e.insert(version.Path.String()+".capabilityFlavors", at, written)
 }
 
-// refersTo returns a flavor of the profile that has a reference of another one; nil if none does. Providers whose references may stand
-// for several have none.
+// refersTo returns an existing flavor with one of f's references; nil if there is none, or if the provider's flavors
+// may share references.
 func (w *wanted) refersTo(t *target, f *flavor) *mappedFlavor {
 	if sharer, shares := provider.As[provider.ReferenceSharer](t.Cloud); shares && sharer.SharesReferences() {
 		return nil
@@ -312,7 +314,8 @@ func (w *wanted) refersTo(t *target, f *flavor) *mappedFlavor {
 	return nil
 }
 
-// addBesideLegacy adds a flavor to a version in the legacy format: in that if it can say the same, or else in an entry of its own.
+// addBesideLegacy adds a flavor to a version in the legacy format: to the same entry if it can express the flavor,
+// otherwise in an entry of its own.
 func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
 	last := w.has[len(w.has)-1].version
 	at := last.Path.String()

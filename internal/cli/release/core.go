@@ -21,9 +21,9 @@ import (
 	"github.com/capkit/capkit/pkg/profile/entries"
 )
 
-// What core gets.
+// The changes in core.
 
-// core notes what has to change in core.
+// core records the changes in core.
 func (e *edits) core(t *target, versions []*wanted) {
 	e.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
 	added := map[string][]placed{}
@@ -44,14 +44,14 @@ func (e *edits) core(t *target, versions []*wanted) {
 		}
 		image := newImage(name, added[name])
 		if t.Parent != nil && !slices.ContainsFunc(t.Parent.MachineImages, named) {
-			image["updateStrategy"] = string(v1beta1.UpdateStrategyMajor) // which Gardener fills in for CloudProfiles alone
+			image["updateStrategy"] = string(v1beta1.UpdateStrategyMajor) // Gardener defaults it only in CloudProfiles
 		}
 		e.insert("spec.machineImages", len(t.Spec.MachineImages), image)
 	}
 	e.flush(t.tree)
 }
 
-// newImage is an image with new versions.
+// newImage returns an image with new versions.
 func newImage(name string, versions []placed) map[string]any {
 	inside := &edits{}
 	inside.insertVersions("versions", nil, versions)
@@ -62,7 +62,7 @@ func newImage(name string, versions []placed) map[string]any {
 	return map[string]any{"name": name, "versions": values}
 }
 
-// coreVersion is a new version of core.
+// coreVersion returns a new version for core.
 func (t *target) coreVersion(w *wanted) map[string]any {
 	version := map[string]any{"version": w.id.Version}
 	if t.options.Classification != "" {
@@ -86,8 +86,8 @@ func (t *target) coreVersion(w *wanted) map[string]any {
 	return version
 }
 
-// runtimesOf returns the container runtimes of a new version: those of the newest version of the image that says any. In a NamespacedCloudProfile
-// Gardener demands them, and fills in nothing.
+// runtimesOf returns the container runtimes of a new version, from the newest version of the image that has any. A
+// NamespacedCloudProfile always gets some: there Gardener requires them and has no default.
 func (t *target) runtimesOf(name string) []any {
 	newest, found := "", []v1beta1.CRI(nil)
 	look := func(spec *v1beta1.CloudProfileSpec) {
@@ -107,7 +107,7 @@ func (t *target) runtimesOf(name string) []any {
 	return edit.Items(inTree(found))
 }
 
-// coreFlavors are the flavors of core for a version, those that the provider config has already included, each once.
+// coreFlavors returns a version's distinct flavors for core, including existing ones of the provider config.
 func (t *target) coreFlavors(w *wanted) (flavors []v1beta1.Capabilities) {
 	for _, f := range w.flavors {
 		flavors = append(flavors, f.core)
@@ -132,7 +132,8 @@ func (t *target) coreFlavors(w *wanted) (flavors []v1beta1.Capabilities) {
 	})
 }
 
-// extendCore adds to a version of core what it does not have. Flavors that it leaves to a webhook it goes on leaving to that.
+// extendCore adds missing parts to a version in core. If the version leaves its flavors to a webhook, it continues to
+// do so.
 func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
 	at := v.PathIn(field.NewPath("spec")).String()
 	if len(v.Architectures) > 0 || t.legacy {
@@ -187,7 +188,7 @@ func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path str
 	}
 }
 
-// inTree returns a value as a manifest has it.
+// inTree returns a value as decoded from a manifest.
 func inTree(value any) any {
 	raw, _ := json.Marshal(value)
 	return edit.Decoded(raw)

@@ -16,17 +16,17 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// What of a version a profile has already, and what has to be changed in its manifest.
+// The parts of a version that a profile has already, and the edits of its manifest.
 
-// wanted is a version that a profile is to have.
+// wanted is a version to import into a profile.
 type wanted struct {
-	// index is its place among the versions of the release.
+	// index is its position among the versions of the release.
 	index   int
 	id      provider.ImageVersion
 	flavors []*flavor
-	// has are the flavors that the provider config has of it.
+	// has are its flavors in the provider config.
 	has []*mappedFlavor
-	// changed, replaced and conflicts say what becomes of it.
+	// changed, replaced and conflicts determine the version's action.
 	changed, replaced, conflicts bool
 }
 
@@ -42,7 +42,7 @@ func (w *wanted) action() string {
 	return ActionUnchanged
 }
 
-// mappedFlavor is a flavor of the provider config.
+// mappedFlavor is a flavor in the provider config.
 type mappedFlavor struct {
 	version *imageselector.Version[any]
 	flavor  *imageselector.Flavor[any]
@@ -73,18 +73,18 @@ func (w *wanted) compare(t *target) {
 	}
 }
 
-// edits are operations on a manifest.
+// edits are the operations on a manifest.
 type edits struct {
 	ops   []edit.Op
 	order []string
-	// lists are items to be inserted into lists, by path, in the order of paths.
+	// lists are pending insertions by list path; paths preserves their order.
 	lists map[string][]insertion
 	paths []string
-	// replaced are the fields of references that have got another value, by path. One field may be for several flavors.
+	// replaced are the paths of replaced reference fields. Several flavors may share a field.
 	replaced map[string]bool
 }
 
-// insertion is a new item of a list, before the one that has an index.
+// insertion is a new list item, inserted before the item with an index.
 type insertion struct {
 	before int
 	value  any
@@ -92,7 +92,7 @@ type insertion struct {
 
 func (e *edits) add(op edit.Op) { e.ops = append(e.ops, op.InOrder(e.order...)) }
 
-// insert notes a new item.
+// insert records a new item.
 func (e *edits) insert(path string, before int, value any) {
 	if e.lists == nil {
 		e.lists = map[string][]insertion{}
@@ -103,7 +103,7 @@ func (e *edits) insert(path string, before int, value any) {
 	e.lists[path] = append(e.lists[path], insertion{before, value})
 }
 
-// flush makes operations of the items that were noted. The mappings in which lists are have to be there.
+// flush converts the recorded items to operations. The mappings that contain the lists must exist.
 func (e *edits) flush(tree map[string]any) {
 	for _, path := range e.paths {
 		items := e.lists[path]
@@ -124,7 +124,7 @@ func (e *edits) flush(tree map[string]any) {
 	e.lists, e.paths = nil, nil
 }
 
-// set gives a member a value, which may be there already.
+// set sets a member, replacing an existing value.
 func (e *edits) set(tree map[string]any, path string, value any, before ...string) {
 	at := fieldpath.Parse(path)
 	if _, there := edit.Members(edit.Value(tree, at[:len(at)-1]))[at[len(at)-1].Name]; there {
@@ -134,7 +134,7 @@ func (e *edits) set(tree map[string]any, path string, value any, before ...strin
 	e.add(edit.Insert(at, value, before...))
 }
 
-// placed is a version in a list, at an index; or a new one, with its place among the new ones.
+// placed is a version at an index in a list, or a new one with the index it is inserted before.
 type placed struct {
 	version string
 	index   int
@@ -142,7 +142,7 @@ type placed struct {
 	values  []map[string]any
 }
 
-// firstOf returns the index of the first entry of a list that fits, or the one behind all of them.
+// firstOf returns the index of the first entry that fits, or the length of the list.
 func firstOf[T any](list []T, fits func(T) bool) int {
 	if i := slices.IndexFunc(list, fits); i >= 0 {
 		return i
@@ -150,8 +150,8 @@ func firstOf[T any](list []T, fits func(T) bool) int {
 	return len(list)
 }
 
-// insertVersions notes new entries of a list of versions: before the first Older one or, where Older ones come first, behind the last
-// Older one. So the order in which versions are imported does not matter.
+// insertVersions records new entries of a version list: before the first older one or, in ascending lists, after the
+// last older one. The result does not depend on the order in which versions are imported.
 func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	all := make([]placed, 0, len(list))
 	for i, item := range list {
@@ -167,7 +167,7 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	})
 	rest := all
 	all = make([]placed, 0, len(list)+len(entries))
-	for _, entry := range entries { // none belongs before the one before it
+	for _, entry := range entries { // the new entries are sorted like the list
 		entry.isNew = true
 		i := firstOf(rest, func(p placed) bool {
 			if ascending {
@@ -196,7 +196,7 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	}
 }
 
-// ascends reports whether versions are in order, the oldest first.
+// ascends reports whether the versions ascend, with at least two of them different.
 func ascends(all []placed) bool {
 	rises := false
 	for i := 1; i < len(all); i++ {

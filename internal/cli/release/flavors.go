@@ -25,24 +25,25 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Which flavors a profile gets of the artifacts of a release.
+// Turning a release's artifacts into a profile's flavors.
 
 // flavor is an artifact in a profile.
 type flavor struct {
 	*source.Artifact
 	has source.Mapped
-	// declares is what it declares in the provider config, and core what it does in core, which cannot carry all of it.
+	// declares are the capabilities in the provider config, and core those in core, which cannot carry all of them.
 	declares, core v1beta1.Capabilities
-	// implied is what else the map says, for legacy formats that have fields for it.
+	// implied are the map's other capabilities, for which legacy formats have fields.
 	implied v1beta1.Capabilities
 	set     capability.Set
-	// read is what the provider reads of it, with the references of the profile's regions alone.
+	// read is the flavor as the provider reads it, with references only for the profile's regions.
 	read imageselector.Flavor[any]
-	// same is the flavor that the profile has already; nil if it has none.
+	// same is the profile's existing flavor; nil if it has none.
 	same *mappedFlavor
 }
 
-// flavorsOf returns the flavors of one version that a profile gets, in the order in which they are written. What is wrong is noted.
+// flavorsOf returns the profile's flavors of one version, in the order in which they are written. It records faults
+// and skipped artifacts.
 func (t *target) flavorsOf(artifacts []source.Artifact) []*flavor {
 	var all []*flavor
 	for i := range artifacts {
@@ -72,7 +73,7 @@ func (t *target) flavorsOf(artifacts []source.Artifact) []*flavor {
 	return kept
 }
 
-// flavorOf returns what an artifact is by the map; nil if it is none for the profile.
+// flavorOf applies the map to an artifact. It returns nil if the profile cannot use the artifact.
 func (t *target) flavorOf(a *source.Artifact) *flavor {
 	f := &flavor{Artifact: a, has: source.Mapped{Capabilities: a.Capabilities}}
 	if a.Facts == nil {
@@ -114,7 +115,7 @@ func (t *target) flavorOf(a *source.Artifact) *flavor {
 	return f
 }
 
-// active reports whether the cloud boots an image with some facts.
+// active reports whether the cloud can boot an image with these facts. An image without a status is active.
 func (t *target) active(facts map[string][]string) bool {
 	if len(facts["status"]) == 0 {
 		return true
@@ -124,8 +125,9 @@ func (t *target) active(facts map[string][]string) bool {
 	return status == "active" || describes && slices.Contains(describer.DescribeInventories().Active, status)
 }
 
-// resolveAlone gives the values to images which have no ordinary one beside them. One that is special in several ways stays special in one
-// of them, the last, if there is an ordinary image: with all values in all of them it would be chosen in place of that.
+// resolveAlone gives an image the values of Alone in each respect in which no ordinary image exists beside it. An
+// image that is special in several respects stays special in the last of them if there is an ordinary image. With all
+// values in every respect, it would be chosen instead of the ordinary one.
 func (t *target) resolveAlone(all []*flavor) {
 	if t.contents.Map == nil {
 		return
@@ -145,7 +147,7 @@ func (t *target) resolveAlone(all []*flavor) {
 	}
 }
 
-// sameBut reports whether two images have the same but for some capabilities.
+// sameBut reports whether two images have the same capabilities, except the named ones.
 func (f *flavor) sameBut(names []string, b *flavor) bool {
 	rest := func(f *flavor) string {
 		c := maps.Clone(f.has.Capabilities)
@@ -157,7 +159,7 @@ func (f *flavor) sameBut(names []string, b *flavor) bool {
 	return rest(f) == rest(b)
 }
 
-// aloneIn returns the capabilities in which an image is to have all values, given those beside it.
+// aloneIn returns the capabilities in which an image gets all values, given the images beside it.
 func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
 	for _, name := range names {
 		_, special := f.has.Alone[name]
@@ -172,7 +174,8 @@ func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
 	return both
 }
 
-// ordinaryIn reports whether an image is ordinary in one respect in which another one is special, and is as that in all others.
+// ordinaryIn reports whether image b is ordinary in one respect in which another is special, and matches it in all
+// others.
 func ordinaryIn(name string, names []string, b, special *flavor) bool {
 	for _, n := range names {
 		_, is := b.has.Alone[n]
@@ -183,7 +186,8 @@ func ordinaryIn(name string, names []string, b, special *flavor) bool {
 	return true
 }
 
-// fit works out what a flavor declares in the profile. It reports whether the profile has a place for it.
+// fit computes the capabilities that a flavor declares in the profile. It reports whether the profile registers
+// values for it.
 func (t *target) fit(f *flavor) bool {
 	f.declares, f.core, f.implied = v1beta1.Capabilities{}, v1beta1.Capabilities{}, v1beta1.Capabilities{}
 	for _, written := range slices.Sorted(maps.Keys(f.has.Capabilities)) {
@@ -218,8 +222,8 @@ func (t *target) fit(f *flavor) bool {
 	return true
 }
 
-// nameOf returns by which name a profile has a capability, the values that it may have there, and whether core can carry it. The name is
-// empty if the profile does not have it.
+// nameOf returns a capability's name and possible values in the profile, and whether core can carry it. The name is
+// empty if the profile does not have the capability.
 func (t *target) nameOf(written string) (name string, values []string, core bool) {
 	if t.legacy && written == capability.Architecture {
 		return written, architectures, true
@@ -241,8 +245,8 @@ func (t *target) nameOf(written string) (name string, values []string, core bool
 	return name, source.ReservedAs(name).Values, false
 }
 
-// leaveUndeclared leaves out of all flavors the reserved capabilities that the profile does not register, if each has the value that an
-// image has which does not declare it.
+// leaveUndeclared removes unregistered reserved capabilities from all flavors, if every flavor has the default for
+// images that do not declare them.
 func (t *target) leaveUndeclared(all []*flavor) {
 	declared := map[string]bool{}
 	for _, f := range all {
@@ -257,8 +261,8 @@ func (t *target) leaveUndeclared(all []*flavor) {
 	}
 }
 
-// refer reads the references of a flavor as the provider does, those of the profile's regions. It reports whether there are any, and notes
-// what is wrong.
+// refer reads a flavor's references in the profile's regions as the provider does. It reports whether there are any
+// without faults, and records the faults.
 func (t *target) refer(f *flavor) bool {
 	regions, places := t.regionsOf(f)
 	entry := map[string]any{"capabilities": f.declares}
@@ -274,7 +278,7 @@ func (t *target) refer(f *flavor) bool {
 	}
 	root := field.NewPath("images")
 	whole := map[string]any{"version": f.Version, "capabilityFlavors": []any{entry}}
-	if t.keepsLegacy { // the references stand in the entry itself
+	if t.keepsLegacy { // the entry itself contains the references
 		delete(entry, "capabilities")
 		entry["version"], whole = f.Version, entry
 	}
@@ -292,7 +296,7 @@ func (t *target) refer(f *flavor) bool {
 	return len(found) == 0 && version != nil
 }
 
-// wrongReferences notes what a provider finds wrong with a flavor, where that is written in the source.
+// wrongReferences records the provider's errors about a flavor at their places in the source.
 func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []source.Place) {
 	path := root.Child("machineImages").Index(0).Child("versions").Index(0)
 	if !t.keepsLegacy {
@@ -310,7 +314,8 @@ func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.P
 	}
 }
 
-// regionsOf returns the references of a flavor in the profile's regions, in the order of these, and where they are written. Others are counted.
+// regionsOf returns a flavor's references in the profile's regions, in the profile's order, and their places. It
+// records other regions.
 func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	for _, r := range f.Regions {
 		if !slices.Contains(t.regions, r.Name) {
@@ -327,7 +332,8 @@ func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	return regions, places
 }
 
-// distinct returns flavors without those that are the same as an earlier one, which it notes with the capability that would tell them apart.
+// distinct returns the flavors without duplicates. It reports each duplicate with the capabilities that would
+// distinguish it.
 func (t *target) distinct(all []*flavor) (kept []*flavor) {
 	for _, f := range all {
 		i := slices.IndexFunc(kept, func(other *flavor) bool { return other.set == f.set })
@@ -375,7 +381,7 @@ func (t *target) ambiguous(a, b *flavor) {
 		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
 }
 
-// tellingApart returns a condition of --match that an image meets, and another one does not.
+// tellingApart returns a condition for --match that image a meets and image b does not.
 func tellingApart(a, b *flavor) string {
 	for _, key := range []string{"platform", "hyper_v_generation", "published_in", "name", "id"} {
 		if is := a.Facts[key]; len(is) == 1 && !slices.Equal(is, b.Facts[key]) {
@@ -387,7 +393,7 @@ func tellingApart(a, b *flavor) string {
 
 func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// format prints capabilities as people write them, in the order of the vocabulary.
+// format prints capabilities as operators write them, in the order of the vocabulary.
 func (t *target) format(c v1beta1.Capabilities) string {
 	if len(c) == 0 {
 		return "{}"
@@ -395,7 +401,7 @@ func (t *target) format(c v1beta1.Capabilities) string {
 	return t.vocabulary.Format(c)
 }
 
-// names are the capabilities of the profile in the order in which they are written.
+// names returns the profile's capabilities in the order in which they are written.
 func (t *target) names() (names []string) {
 	for _, c := range t.vocabularyOf {
 		names = append(names, c.Name)
@@ -411,7 +417,7 @@ func (t *target) names() (names []string) {
 	return names
 }
 
-// rank is by what flavors are ordered: the places of their values, capability by capability.
+// rank returns the sort key of a flavor: the positions of its values, capability by capability.
 func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 	const most = 1000
 	for _, name := range t.names() {
@@ -435,10 +441,11 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 	return rank
 }
 
-// architectures are those that profiles without capabilities have.
+// architectures are those of profiles without capabilities.
 var architectures = []string{constants.ArchitectureAMD64, constants.ArchitectureARM64}
 
-// together joins artifacts of an inventory that are one flavor: images of several regions, or one of all of them that each region lists.
+// together joins inventory artifacts that are one flavor: images of several regions, or one global image that each
+// region lists.
 func together(artifacts []*flavor) (joined []*flavor) {
 	known := map[string]*flavor{}
 	for _, f := range artifacts {
@@ -453,7 +460,7 @@ func together(artifacts []*flavor) (joined []*flavor) {
 	return joined
 }
 
-// join takes the references of another flavor of the same capabilities. It reports whether none of them is in the way.
+// join adds the references of another flavor with the same capabilities. It reports whether none of them conflict.
 func (f *flavor) join(other *flavor) bool {
 	a, b := f.Artifact, other.Artifact
 	if a.Global != nil || b.Global != nil {

@@ -29,35 +29,35 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Profile is a profile that gets images.
+// Profile is a profile that receives images.
 type Profile struct {
-	// Raw is its manifest, as JSON.
+	// Raw is its manifest as JSON.
 	Raw json.RawMessage
 	// Cloud is its provider.
 	Cloud provider.Provider[any]
-	// Spec is what the manifest says, of a NamespacedCloudProfile what a CloudProfile has as well.
+	// Spec is the manifest's spec; of a NamespacedCloudProfile, the parts that a CloudProfile has as well.
 	Spec v1beta1.CloudProfileSpec
-	// Parent is the parent of a NamespacedCloudProfile as it is going to be; nil for a CloudProfile.
+	// Parent is the parent of a NamespacedCloudProfile after the import; nil for a CloudProfile.
 	Parent *v1beta1.CloudProfileSpec
-	// Used says who uses an image version; nil: nobody uses any.
+	// Used names the users of an image version; nil means that no version is in use.
 	Used func(image, version string) []string
 }
 
-// Options say how images get into profiles.
+// Options control how images are imported into profiles.
 type Options struct {
 	// Classification of new versions; empty for none.
 	Classification string
-	// Replace has references replaced that a profile has already.
+	// Replace replaces the references of existing versions that differ.
 	Replace bool
-	// Keep is how many versions of each x.y stay as they are; 0: all.
+	// Keep is the number of versions of each x.y that stay as they are; 0 keeps all.
 	Keep int
-	// Expire is the expirationDate of those that do not; empty: they get none.
+	// Expire is the expiration date of the other versions; empty for none.
 	Expire string
-	// Map takes the place of the one that the source has by default; nil: it does not.
+	// Map replaces the source's default map; nil keeps the default.
 	Map *source.Map
 }
 
-// What becomes of an image version in a profile.
+// The actions on an image version in a profile.
 const (
 	ActionAdded     = "added"
 	ActionUnchanged = "unchanged"
@@ -65,24 +65,25 @@ const (
 	ActionConflict  = "conflict"
 )
 
-// Version says what becomes of an image version of the release in a profile. Its JSON is an interface.
+// Version is the outcome for an image version of the release in a profile. Its JSON is an interface.
 type Version struct {
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// Flavors is how many the release has for the profile, and Regions in how many regions of the profile they are.
+	// Flavors is the number of flavors for the profile, and Regions the number of the profile's regions with one of
+	// them.
 	Flavors int `json:"flavors"`
 	Regions int `json:"regions"`
-	// Action is one of the Action constants: added if anything is.
+	// Action is one of the Action constants. It is conflict or replaced before it is added.
 	Action string `json:"action"`
 }
 
-// Result is what becomes of a profile.
+// Result is the change of a profile.
 type Result struct {
-	// Ops are what makes it of the manifest; none if it stays as it is.
+	// Ops are the operations on the manifest; none if nothing changes.
 	Ops []edit.Op
-	// Versions are those of the release, by name, the newest first.
+	// Versions are the release's versions, by name, the newest first.
 	Versions []Version
-	// Errors and Warnings are at paths of the manifest. With any errors or faults, Ops are of no use.
+	// Errors and Warnings have paths in the manifest. With any errors or faults, Ops must not be used.
 	Errors, Warnings field.ErrorList
 	// Faults are about the source.
 	Faults []source.Fault
@@ -90,24 +91,25 @@ type Result struct {
 	Notes []string
 }
 
-// target is a profile while it gets images.
+// target is a profile during the import.
 type target struct {
 	Profile
-	// above is the parent of a NamespacedCloudProfile, or the spec of a CloudProfile.
+	// above is the parent's spec for a NamespacedCloudProfile, otherwise the profile's own.
 	above      *v1beta1.CloudProfileSpec
 	contents   *source.Contents
 	options    Options
 	isMapGiven bool
-	// vocabularyOf are the capabilities of the profile, or of its parent, and vocabulary is made of them; legacy is set if there are none.
+	// vocabularyOf are the capabilities of above, and vocabulary is compiled from them. legacy is set if there are
+	// none.
 	vocabularyOf []v1beta1.CapabilityDefinition
 	vocabulary   *capability.Vocabulary
 	legacy       bool
-	// keepsLegacy is set if the provider config knows the legacy format only, whatever the profile registers.
+	// keepsLegacy is set if the provider config has only the legacy format, even with registered capabilities.
 	keepsLegacy bool
-	// firstText is set if the profile has names of the first text of GEP-0054.
+	// firstText is set if the profile uses names of the first text of GEP-0054.
 	firstText bool
 	regions   []string
-	// apiVersion and kind of the provider config, and tree is the manifest.
+	// apiVersion and kind are the provider config's; tree is the manifest.
 	apiVersion, kind string
 	tree             map[string]any
 	existing         []imageselector.Image[any]
@@ -115,17 +117,17 @@ type target struct {
 	errs, warnings field.ErrorList
 	faults         []source.Fault
 	notes          []string
-	// skipped counts what is left out, each with the words for one and for several, in the order of words.
+	// skipped counts the skipped artifacts by reason; the key holds the singular and the plural text.
 	skipped        map[[2]string]int
 	skippedRegions map[string]bool
-	// unregistered are the capabilities that are left out, because the profile does not register them.
+	// unregistered are the capabilities left out because the profile does not register them.
 	unregistered map[string]bool
-	// nowhere are flavors without any reference in the regions of the profile.
+	// nowhere are the flavors without a reference in the profile's regions.
 	nowhere []*flavor
 	edits   *edits
 }
 
-// Import returns what a profile becomes that gets the images of a source.
+// Import computes the change of a profile that receives the images of a source.
 func Import(p Profile, contents *source.Contents, options Options) Result {
 	t := newTarget(p, contents, options)
 	t.existing, t.errs = transform.Images(p.Cloud, p.Spec.ProviderConfig)
@@ -221,7 +223,7 @@ func problem(rule string, kind field.ErrorType, at, format string, args ...any) 
 
 func (t *target) skip(one, several string) { t.skipped[[2]string{one, several}]++ }
 
-// cloudText names the cloud of the profile.
+// cloudText names the profile's cloud.
 func (t *target) cloudText() string {
 	if instance := t.instance(); instance != "" {
 		return t.Cloud.Type() + " (" + instance + ")"
@@ -229,7 +231,7 @@ func (t *target) cloudText() string {
 	return t.Cloud.Type()
 }
 
-// instance returns the instance of Azure that the profile is for, as Garden Linux calls it; empty for other clouds.
+// instance returns the profile's Azure instance under Garden Linux's name for it; empty for other clouds.
 func (t *target) instance() string {
 	if t.Cloud.Type() != "azure" {
 		return ""
@@ -251,7 +253,7 @@ func (t *target) instance() string {
 	return "public"
 }
 
-// artifacts returns those for the cloud, by version, and the versions: by the name of the image, the newest first.
+// artifacts returns the cloud's artifacts by version, and the versions by image name, the newest first.
 func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []provider.ImageVersion) {
 	of := map[provider.ImageVersion][]source.Artifact{}
 	instance := t.instance()
@@ -267,7 +269,7 @@ func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []pro
 	})
 }
 
-// version works out what a profile gets of a version; nothing if it is nil.
+// version computes the change for one version. The second result is nil if the profile gets nothing.
 func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) (Version, *wanted) {
 	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
 	if transform.Inherits(t.Parent, id) {
@@ -290,7 +292,7 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 	return is, w
 }
 
-// why says why images were left out, behind a sentence.
+// why returns the reasons why images were left out, as the end of a sentence.
 func (t *target) why() string {
 	var reasons []string
 	if len(t.nowhere) > 0 {
@@ -314,7 +316,7 @@ func (t *target) skippedTexts() (all []string) {
 	return all
 }
 
-// missing warns about regions of the profile without an image, and returns in how many there is one.
+// missing warns about the profile's regions without an image, and returns the number of regions with one.
 func (t *target) missing(w *wanted) (found int) {
 	for i, region := range t.regions {
 		var without []string
@@ -341,7 +343,7 @@ func hasIn(f *imageselector.Flavor[any], region string) bool {
 	return f.Global != nil || slices.ContainsFunc(f.Regional, func(r imageselector.Regional[any]) bool { return r.Region == region })
 }
 
-// undeclared is what flavors of a version support that do not declare it.
+// undeclared returns the values that a version's flavors support without declaring them.
 func (t *target) undeclared(id provider.ImageVersion) v1beta1.Capabilities {
 	if v, found := entries.Find(&t.Spec, id); found {
 		return profile.Undeclared(v.MachineImageVersion)
@@ -349,7 +351,7 @@ func (t *target) undeclared(id provider.ImageVersion) v1beta1.Capabilities {
 	return nil
 }
 
-// result puts everything together.
+// result assembles the result.
 func (t *target) result(versions []Version) Result {
 	if n := len(t.skippedRegions); n > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s of the source %s not in the profile, and skipped", words.Count(n, "region"), isOrAre(n)))

@@ -19,10 +19,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Older versions, which are deprecated as new ones arrive.
+// Deprecating older versions when new ones arrive.
 
-// keep deprecates the versions of images of the release that are not among the newest of their x.y. Those that somebody uses stay as they
-// are.
+// keep deprecates the versions of the release's images that are not among the newest of their x.y. Versions in use
+// stay as they are.
 func (t *target) keep(wanted []*wanted) {
 	if t.options.Keep == 0 {
 		return
@@ -43,7 +43,7 @@ func (t *target) keep(wanted []*wanted) {
 	}
 }
 
-// newer counts the versions of an image, new ones included, that are newer than one and have the same x.y.
+// newer counts an image's versions, including new ones, that are newer than version and have the same x.y.
 func (t *target) newer(image *v1beta1.MachineImage, imported []string, version string) int {
 	newer := map[string]bool{}
 	count := func(other string) {
@@ -60,7 +60,7 @@ func (t *target) newer(image *v1beta1.MachineImage, imported []string, version s
 	return len(newer)
 }
 
-// minorOf returns x.y of a version; empty if it is no semantic version.
+// minorOf returns x.y of a version; empty if it is not a semantic version.
 func minorOf(version string) string {
 	v, err := semver.NewVersion(version)
 	if err != nil {
@@ -69,7 +69,7 @@ func minorOf(version string) string {
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 }
 
-// usedBy says who uses a version.
+// usedBy names the users of a version.
 func (t *target) usedBy(id provider.ImageVersion) []string {
 	if t.Used == nil {
 		return nil
@@ -77,7 +77,7 @@ func (t *target) usedBy(id provider.ImageVersion) []string {
 	return t.Used(id.Image, id.Version)
 }
 
-// deprecate deprecates a version at a path.
+// deprecate deprecates the version at a path, and sets its expiration date if requested.
 func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
 	classified := versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationDeprecated
 	dates := t.options.Expire != "" && versions.ExpiryOf(v.ExpirableVersion) == nil

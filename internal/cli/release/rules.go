@@ -2,10 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package release works out what profiles become that get the images of a release (semantics S21). It writes no files: how the result
-// gets into them is for others, and so is the proof that it is right.
+// Package release computes how the images of a release change profiles (semantics S21). It does not write files or
+// prove the result; its callers do.
 //
-// Start reading at [Import], which says what a profile becomes.
+// Start reading at [Import], which computes the change of one profile.
 package release
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Command is the name of the command that finds what these rules are about.
+// Command is the name of the command that these rules belong to.
 const Command = "import"
 
-// The rules about what import finds.
+// The rules of import's findings.
 const (
 	// RuleProfile is about a profile that cannot get the images.
 	RuleProfile = "import-profile"

@@ -2,9 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source reads which images a release has: from the metadata of a release, from an inventory of a cloud, or from a list (semantics S21).
+// Package source reads the images of a release from the release's metadata, a cloud's inventory, or a list (semantics
+// S21).
 //
-// Start reading at [Read], which reads a source into artifacts. [Map] turns metadata into capabilities. Nothing here knows profiles.
+// Start reading at [Read], which reads a source into artifacts. [Map] maps metadata to capabilities. Nothing here
+// knows profiles.
 package source
 
 import (
@@ -13,29 +15,29 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// Artifact is an image of a release, with what refers to it.
+// Artifact is an image of a release with its references.
 type Artifact struct {
-	// Image is its name in profiles; empty for the one that the user says. Version is as x.y.z.
+	// Image is the name in profiles; empty if the user names it. Version is x.y.z.
 	Image, Version string
-	// Provider is the type of the clouds that it is for; empty for any.
+	// Provider is the type of the clouds it is for; empty for any.
 	Provider string
-	// Instance is the instance of the cloud that it is in, where there are several: "public", "china". Empty: it does not matter.
+	// Instance is the cloud's instance, such as "public" or "china"; empty for any.
 	Instance string
-	// Facts are what a map looks at: text, or lists of text. Nil: Capabilities say all.
+	// Facts are the metadata for a map: lists of text. Nil means that Capabilities are complete.
 	Facts map[string][]string
-	// Capabilities are as declared, if Facts is nil.
+	// Capabilities are the declared capabilities if Facts is nil.
 	Capabilities v1beta1.Capabilities
 	// Global are the fields of the reference for all regions, as in the provider config; nil if there is none.
 	Global map[string]any
-	// Regions have references of their own, each region once.
+	// Regions are the regions with their own references, each once.
 	Regions []Region
-	// At is where it is written.
+	// At is the artifact's place in the source.
 	At Place
-	// Places is where Regions are written, in their order; nil if that is not known.
+	// Places are the places of Regions, in the same order; nil if unknown.
 	Places []Place
 }
 
-// Region is a region with the fields of the reference there.
+// Region is a region with the fields of its reference.
 type Region struct {
 	Name   string
 	Fields map[string]any
@@ -47,7 +49,7 @@ type Place struct {
 	Line, Column int
 }
 
-// Fault is something that is wrong with a source, or a map.
+// Fault is a mistake in a source or a map.
 type Fault struct {
 	Place
 	Rule    string
@@ -56,17 +58,17 @@ type Fault struct {
 	Message string
 }
 
-// Contents is what a source has.
+// Contents are the contents of a source.
 type Contents struct {
-	// Artifacts in the order in which they were read.
+	// Artifacts are in the order in which they were read.
 	Artifacts []Artifact
-	// Notes say what of the source is for no profile, and left out.
+	// Notes name the parts of the source that were left out for every profile.
 	Notes []string
-	// Matched are the keys of metadata by which artifacts were chosen: what a map skips by them is not skipped.
+	// Matched are the metadata keys in the user's conditions. A map's skip conditions on these keys do not apply.
 	Matched []string
-	// Map is the one that the source has by default; nil if it says capabilities itself.
+	// Map is the source's default map; nil if the source names capabilities itself.
 	Map *Map
 }
 
-// RuleSource is the rule about a source, or a map, that cannot be used.
+// RuleSource is the rule for a source or a map that cannot be used.
 const RuleSource = "import-source"

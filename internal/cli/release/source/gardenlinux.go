@@ -21,9 +21,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// The metadata that Garden Linux publishes for each image that it builds, in a file for each.
+// The metadata that Garden Linux publishes, one file for each image.
 
-// The keys of the metadata that are read.
+// The keys of the metadata.
 const (
 	keyPlatform     = "platform"
 	keyArchitecture = "architecture"
@@ -32,7 +32,8 @@ const (
 	keyPublished    = "published_image_metadata"
 	keyGeneration   = "hyper_v_generation"
 	keyInstance     = "azure_cloud"
-	// keyName and keyPublishedIn are not in the metadata: the name of the file, and in which of the lists of Azure an image is.
+	// keyName and keyPublishedIn are added to the metadata: the file's name, and the Azure list that contains the
+	// image.
 	keyName        = "name"
 	keyPublishedIn = "published_in"
 )
@@ -47,10 +48,10 @@ type metadata struct {
 	last   int
 	facts  map[string][]string
 	faults []Fault
-	// version as x.y.z, and where it is written.
+	// version is x.y.z, and at is its place.
 	version string
 	at      *yaml.Node
-	// other says what the file is if it is no metadata of a release; empty if it is, or may be.
+	// other describes the file if it cannot be metadata of a release; empty otherwise.
 	other string
 }
 
@@ -65,8 +66,8 @@ func (m *metadata) fail(kind field.ErrorType, n *yaml.Node, key, format string, 
 	m.faults = append(m.faults, Fault{Place: m.place(n), Rule: RuleSource, Type: kind, Field: key, Message: fmt.Sprintf(format, args...)})
 }
 
-// readGardenLinux reads metadata. All files have to be of one release, also those of other clouds. Of a folder, files that are something
-// else are left out.
+// readGardenLinux reads metadata. All files must be of one release, even files for other clouds. In a folder, files
+// that are not metadata are skipped.
 func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	files, isFolder, err := filesIn(s.Path)
 	if err != nil {
@@ -107,7 +108,8 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	return contents, sameReference(contents.Artifacts), err
 }
 
-// choose returns the artifacts that meet all conditions, with image and version as the user says them. The error says that none does.
+// choose returns the artifacts that meet all conditions, with the user's image and version. It fails if there are
+// none.
 func (s *Source) choose(all []Artifact) (chosen []Artifact, err error) {
 	var facts []map[string][]string
 	for i := range all {
@@ -126,11 +128,11 @@ func (s *Source) choose(all []Artifact) (chosen []Artifact, err error) {
 	return chosen, err
 }
 
-// leftOut is what of the files is not imported into any profile.
+// leftOut are the parts of the files that no profile imports.
 type leftOut struct {
-	// others are files that are no metadata, with what they are instead; unpublished are those without a published image.
+	// others are the files that are not metadata, with descriptions; unpublished are those without a published image.
 	others, unpublished []string
-	// platforms are those that no profile is known to refer to, with how many files are for each.
+	// platforms counts files by platform, for platforms without a known form of references.
 	platforms map[string]int
 }
 
@@ -163,15 +165,15 @@ func either(n int, one, several string) string {
 	return several
 }
 
-// shortName is the name of the file without folder and ending.
+// shortName returns the file's name without folder and extension.
 func (m *metadata) shortName() string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(m.file), filepath.Ext(m.file)), ".s3_metadata")
 }
 
-// lineOf finds the line in the error of the parser.
+// lineOf matches the line in a parser error.
 var lineOf = regexp.MustCompile(`line (\d+): `)
 
-// parseMetadata reads what every file has to have. The version may be any if another one is said.
+// parseMetadata reads the required parts of a file. With anyVersion, the version need not be semantic.
 func parseMetadata(file, text string, anyVersion bool) *metadata {
 	m := &metadata{file: file, last: max(1, strings.Count(strings.TrimRight(text, "\n"), "\n")+1), facts: map[string][]string{}}
 	if m.readRoot(text); m.other != "" || len(m.faults) > 0 {
@@ -198,7 +200,7 @@ func parseMetadata(file, text string, anyVersion bool) *metadata {
 	return m
 }
 
-// readRoot reads the document, of which there has to be one.
+// readRoot reads the file's only document.
 func (m *metadata) readRoot(text string) {
 	documents, err := documentsIn(text)
 	if len(documents) > 0 {
@@ -224,7 +226,7 @@ func (m *metadata) readRoot(text string) {
 	}
 }
 
-// documentsIn returns the documents of a text that say anything, and what is wrong with the one behind them.
+// documentsIn returns the documents of a text that are not empty, and the error after them.
 func documentsIn(text string) (roots []*yaml.Node, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {
@@ -242,7 +244,7 @@ func documentsIn(text string) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// otherThan says what a document is that is no metadata of a release, not even a truncated one; empty if it may be.
+// otherThan describes a document that cannot be metadata of a release, not even truncated; empty if it may be.
 func otherThan(root *yaml.Node) string {
 	kind := member(root, "kind")
 	switch {
@@ -260,7 +262,7 @@ func otherThan(root *yaml.Node) string {
 	return ""
 }
 
-// repeated reports keys that a mapping has twice: of two files in one, say.
+// repeated reports duplicate keys of a mapping, as in two concatenated files.
 func (m *metadata) repeated(n *yaml.Node) {
 	first := map[string]int{}
 	for i, child := range n.Content {
@@ -276,7 +278,7 @@ func (m *metadata) repeated(n *yaml.Node) {
 	}
 }
 
-// readFact takes a scalar, or a list of them, into the facts.
+// readFact adds a scalar, or a list of scalars, to the facts.
 func (m *metadata) readFact(key string, n *yaml.Node) {
 	text := func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null" }
 	switch {
@@ -308,7 +310,7 @@ func (m *metadata) readVersion(anyVersion bool) {
 	m.version = version
 }
 
-// member returns the value of a key; nil if it is not there.
+// member returns the value of a key; nil if there is none.
 func member(n *yaml.Node, key string) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -333,7 +335,7 @@ func mixed(read []*metadata) (faults []Fault) {
 	return faults
 }
 
-// twice returns a fault for each file that has an image which another file has.
+// twice returns a fault for each file with an image that an earlier file has.
 func twice(read []*metadata) (faults []Fault) {
 	first := map[string]*metadata{}
 	for _, m := range read {
@@ -351,7 +353,7 @@ func twice(read []*metadata) (faults []Fault) {
 	return faults
 }
 
-// sameReference returns a fault for each reference that another artifact has in the same region.
+// sameReference returns a fault for each reference that an earlier artifact has in the same region.
 func sameReference(artifacts []Artifact) (faults []Fault) {
 	first := map[string]Place{}
 	look := func(a *Artifact, region string, fields map[string]any, at Place) {

@@ -19,12 +19,12 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Images of a cloud, as an inventory has them.
+// Images in a cloud's inventory.
 
-// Versions of images are found in their names, if --version does not say them.
+// versionInName finds a version in an image's name, if --version does not name it.
 var versionInName = regexp.MustCompile(`(?:^|[^0-9.])(\d+\.\d+(?:\.\d+)?)(?:[^0-9.]|$)`)
 
-// readInventory makes an artifact of each image that is chosen, in each region.
+// readInventory returns an artifact for each selected image in each region.
 func readInventory(s Source) (*Contents, []Fault, error) {
 	text, err := readFile(s.Path)
 	if err != nil {
@@ -79,7 +79,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 	return contents, l.faults, nil
 }
 
-// factsOf returns what a map can look at: name and architecture, and the properties.
+// factsOf returns the facts for a map: the image's ID, name, architecture, status, visibility and properties.
 func factsOf(image *inventory.Image) map[string][]string {
 	facts := map[string][]string{"id": {image.ID}}
 	for key, value := range image.Properties {
@@ -93,7 +93,7 @@ func factsOf(image *inventory.Image) map[string][]string {
 	return facts
 }
 
-// versionOf returns the version in the name of an image.
+// versionOf returns the version in an image's name, and records it in versions.
 func (l *located) versionOf(image *inventory.Image, at string, versions map[string]string) string {
 	if m := versionInName.FindStringSubmatch(image.Name); m != nil {
 		if version, is := Complete(m[1]); is {
@@ -105,10 +105,10 @@ func (l *located) versionOf(image *inventory.Image, at string, versions map[stri
 	return ""
 }
 
-// ways are the forms of IDs of images on Azure, by what they begin with in small letters, and their fields in the provider config.
+// ways are the prefixes of Azure's image IDs, in lower case, with the provider config's fields for them.
 var ways = [][2]string{{"/communitygalleries/", "communityGalleryImageID"}, {"/sharedgalleries/", "sharedGalleryImageID"}, {"/subscriptions/", "id"}}
 
-// refer writes the reference of an image as the provider config of its cloud has it.
+// refer adds the image's reference in the form of the cloud's provider config.
 func (l *located) refer(a *Artifact, region string, image *inventory.Image, at string) {
 	regional := map[string]string{"openstack": "id", "aws": "ami", "alicloud": "id"}
 	switch name, is := regional[a.Provider]; {
@@ -135,7 +135,7 @@ func (l *located) refer(a *Artifact, region string, image *inventory.Image, at s
 	}
 }
 
-// TableOf returns rows for the properties of images that a provider knows the meaning of.
+// TableOf returns rows for the image properties that the provider knows.
 func TableOf(cloud provider.Provider[any]) (rows []Row) {
 	describer, describes := provider.As[inventory.Describer](cloud)
 	if !describes {

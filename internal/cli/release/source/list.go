@@ -21,7 +21,7 @@ import (
 
 // The project's own format for the images of a release.
 
-// The version and the kind of the formats that are read.
+// The API version and kinds of the formats.
 const (
 	APIVersion = "capkit/v1"
 	kindList   = "ImageList"
@@ -41,14 +41,14 @@ type listedImage struct {
 	Flavors []listedFlavor `json:"flavors"`
 }
 
-// listedFlavor is a flavor as in the provider config. What fields a reference has, the provider knows.
+// listedFlavor is a flavor as in the provider config. The provider defines the fields of a reference.
 type listedFlavor struct {
 	capabilities v1beta1.Capabilities
 	regions      []map[string]any
 	global       map[string]any
 }
 
-// UnmarshalJSON takes everything that the provider config of some cloud may have.
+// UnmarshalJSON accepts any field, because the provider config of some cloud may have it.
 func (f *listedFlavor) UnmarshalJSON(text []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
@@ -77,7 +77,7 @@ func (f *listedFlavor) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// located is a file with one object, and what is wrong with it.
+// located is a file with one object, and its faults.
 type located struct {
 	file   string
 	object *manifest.Object
@@ -128,18 +128,18 @@ func readObject(file, text, kind string, into any) *located {
 	return l
 }
 
-// take makes faults of what was found at paths of the object.
+// take adds faults for errors at paths of the object.
 func (l *located) take(errs finding.List) {
 	for _, f := range errs {
 		at := f.Field
-		if at == (*field.Path)(nil).String() { // of the whole object
+		if at == (*field.Path)(nil).String() { // about the whole object
 			at = ""
 		}
 		l.fail(f.Type, at, "%s", MessageOf(f.Error))
 	}
 }
 
-// MessageOf returns what an error says beside its place.
+// MessageOf returns an error's message without its path.
 func MessageOf(err *field.Error) string {
 	if err.Detail != "" {
 		return err.Detail

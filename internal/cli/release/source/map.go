@@ -18,17 +18,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Map says which capabilities images have, by the metadata of a source.
+// Map maps a source's metadata to capabilities of images.
 type Map struct {
 	// APIVersion is the constant of this name.
 	APIVersion string `json:"apiVersion"`
 	// Kind is ImageMap.
 	Kind string `json:"kind"`
-	// Source is the kind of source that it is for.
+	// Source is the kind of source that the map is for.
 	Source string `json:"source"`
-	// Skip are conditions for images to leave out: those that meet all of any entry.
+	// Skip lists conditions for images to leave out. An image is left out if it meets all conditions of one entry.
 	Skip []map[string]string `json:"skip,omitempty"`
-	// Rows are looked at in order: of those about one capability, the first counts whose conditions an image meets.
+	// Rows are evaluated in order. For each capability, the first row applies whose conditions the image meets.
 	Rows []Row `json:"capabilities"`
 }
 
@@ -36,22 +36,23 @@ type Map struct {
 type Row struct {
 	// Name of the capability.
 	Name string `json:"name"`
-	// When are conditions on metadata, by key, as patterns: all have to be met, by any value of a list.
+	// When maps metadata keys to patterns, which must all match. One matching value of a list is enough.
 	When map[string]string `json:"when,omitempty"`
-	// Values that the images have; or From is the key of the metadata that has them.
+	// Values of the images; alternatively, From is the metadata key with the values.
 	Values []string `json:"values,omitempty"`
 	From   string   `json:"from,omitempty"`
-	// Alone are the values if the release has no image beside this one that is the same but for being ordinary in this respect.
+	// Alone are the values if the release has no image beside this one that differs only by being ordinary in this
+	// respect.
 	Alone []string `json:"alone,omitempty"`
 
-	// registered says that the capability is any that registers a value of From; Name is empty then.
+	// registered means any capability that registers a value of From; Name is empty then.
 	registered bool
 }
 
 //go:embed gardenlinux.yaml
 var gardenLinuxMap string
 
-// MapText returns the text of the map that a kind of source has by default, with comments; empty if it has none that can be replaced.
+// MapText returns the text, with comments, of a source kind's default map; empty if it has none that can be replaced.
 func MapText(kind string) string {
 	if kind == GardenLinux {
 		return gardenLinuxMap
@@ -59,13 +60,13 @@ func MapText(kind string) string {
 	return ""
 }
 
-// GardenLinuxMap returns the map for the metadata of Garden Linux. The caller owns it.
+// GardenLinuxMap returns the map for Garden Linux's metadata. The caller owns it.
 func GardenLinuxMap() *Map {
 	m, _ := parseMap("", gardenLinuxMap, GardenLinux)
 	return m
 }
 
-// ReadMap reads a map for a kind of source from a file. The error says that it cannot be read.
+// ReadMap reads a map for a kind of source from a file. The error means that the file cannot be read.
 func ReadMap(file, kind string) (*Map, []Fault, error) {
 	text, err := readFile(file)
 	if err != nil {
@@ -129,7 +130,7 @@ func (l *located) checkRow(r *Row, at string) {
 	}
 }
 
-// checkReserved reports values that one of Gardener's capabilities does not have.
+// checkReserved reports values that a reserved capability does not have.
 func (l *located) checkReserved(d *capability.Definition, values []string, at string) {
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
@@ -138,7 +139,8 @@ func (l *located) checkReserved(d *capability.Definition, values []string, at st
 	}
 }
 
-// ReservedAs returns the definition of one of Gardener's capabilities, by the name of either text of GEP-0054; nil if it is none.
+// ReservedAs returns the definition of a reserved capability by its name in either text of GEP-0054; nil if it is not
+// reserved.
 func ReservedAs(name string) *capability.Definition {
 	all := append(capability.Reserved(), capability.FirstText()...)
 	if i := slices.IndexFunc(all, func(d capability.Definition) bool { return d.Name == name }); i >= 0 {
@@ -147,15 +149,15 @@ func ReservedAs(name string) *capability.Definition {
 	return nil
 }
 
-// Mapped is what an image has by a map.
+// Mapped are an image's capabilities by a map.
 type Mapped struct {
 	Capabilities v1beta1.Capabilities
-	// Alone has the values instead, by capability, if the release has no ordinary image beside this one.
+	// Alone has the values to use, by capability, if the release has no ordinary image beside this one.
 	Alone map[string][]string
 }
 
-// Skips returns the condition by which an image is to be left out; nil if it is not. Conditions on keys by which the user has chosen images
-// do not count.
+// Skips returns the condition that leaves an image out; nil if none does. Conditions on keys that the user has
+// matched do not apply.
 func (m *Map) Skips(facts map[string][]string, matched []string) map[string]string {
 	for _, when := range m.Skip {
 		chosen := slices.ContainsFunc(matched, func(key string) bool { _, named := when[key]; return named })
@@ -175,7 +177,7 @@ func meets(facts map[string][]string, when map[string]string) bool {
 	return true
 }
 
-// Of returns what an image has, in a profile that registers some capabilities.
+// Of returns the capabilities of an image, given the profile's registered capabilities.
 func (m *Map) Of(facts map[string][]string, registered []v1beta1.CapabilityDefinition) Mapped {
 	has := Mapped{v1beta1.Capabilities{}, map[string][]string{}}
 	for i := range m.Rows {
@@ -202,7 +204,7 @@ func (m *Map) Of(facts map[string][]string, registered []v1beta1.CapabilityDefin
 	return has
 }
 
-// addRegistered adds the capabilities that register some values, in whatever case of letters.
+// addRegistered adds the capabilities that register one of the values, ignoring case.
 func (m *Mapped) addRegistered(values []string, registered []v1beta1.CapabilityDefinition) {
 	for _, value := range values {
 		for _, c := range registered {
@@ -214,7 +216,7 @@ func (m *Mapped) addRegistered(values []string, registered []v1beta1.CapabilityD
 	}
 }
 
-// AloneNames returns the capabilities of which some images may be alone, in the order of the map.
+// AloneNames returns the capabilities with Alone values, in the order of the map.
 func (m *Map) AloneNames() (names []string) {
 	for i := range m.Rows {
 		if r := &m.Rows[i]; len(r.Alone) > 0 && !slices.Contains(names, r.Name) {

@@ -14,19 +14,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Where the metadata of Garden Linux says that an image is, in each cloud.
+// The references to published images in Garden Linux's metadata, by cloud.
 
-// published says how the images of a platform are published.
+// published describes how a platform's images are published.
 type published struct {
-	// provider is the type of its cloud.
+	// provider is the type of the platform's cloud.
 	provider string
-	// list is the key of the images in the metadata; in each, region and id are the keys of these.
+	// list is the key of the image list in the metadata; region and id are keys in its entries.
 	list, region, id string
-	// field is that of the provider config for the ID.
+	// field is the provider config's field for the ID.
 	field string
 }
 
-// platforms are those of clouds that are known. GCP has no list, and Azure has two.
+// platforms are the known platforms. GCP has no list, and Azure has two.
 var platforms = map[string]published{
 	"ali":                {"alicloud", "published_alicloud_images", "region_id", "image_id", "id"},
 	"aws":                {"aws", "published_aws_images", "aws_region_id", "ami_id", "ami"},
@@ -36,7 +36,8 @@ var platforms = map[string]published{
 	"openstackbaremetal": {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
 }
 
-// publishedOnAzure is a list of images, with what published_in is of them, the key of their IDs, and the field of the provider config for that.
+// publishedOnAzure is a list of images: its key, the value of published_in, the key of the IDs, and their provider
+// config field.
 type publishedOnAzure struct{ list, in, id, field string }
 
 // onAzure are the lists of Azure.
@@ -45,10 +46,10 @@ var onAzure = []publishedOnAzure{
 	{"published_marketplace_images", "marketplace", "urn", "urn"},
 }
 
-// publicAzure is the instance of images that do not say it.
+// publicAzure is the instance of images that do not name one.
 const publicAzure = "public"
 
-// artifacts returns the images of a file, or notes why it has none.
+// artifacts returns a file's images, or records why it has none.
 func (m *metadata) artifacts(left *leftOut) []Artifact {
 	platform := m.facts[keyPlatform][0]
 	how, known := platforms[platform]
@@ -85,7 +86,7 @@ func (m *metadata) artifacts(left *leftOut) []Artifact {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// listAt returns a list that the images of a platform have to be in; nil if there is a fault.
+// listAt returns a platform's required list of images; nil if there is a fault.
 func (m *metadata) listAt(n *yaml.Node, key, platform string) *yaml.Node {
 	list := member(n, key)
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -95,7 +96,7 @@ func (m *metadata) listAt(n *yaml.Node, key, platform string) *yaml.Node {
 	return list
 }
 
-// textAt returns the text of a key of an entry, which has to be there.
+// textAt returns an entry's required text under a key.
 func (m *metadata) textAt(n *yaml.Node, path, key string) string {
 	value := member(n, key)
 	if value == nil || value.Kind != yaml.ScalarNode || value.Value == "" || value.ShortTag() == "!!null" {
@@ -105,7 +106,7 @@ func (m *metadata) textAt(n *yaml.Node, path, key string) string {
 	return value.Value
 }
 
-// ofRegions makes an artifact of a list with an image for each region.
+// ofRegions returns one artifact for a list with an image in each region.
 func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artifact {
 	first := map[string]int{}
 	for i, n := range list.Content {
@@ -122,7 +123,7 @@ func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artif
 	return []Artifact{a}
 }
 
-// ofAzure makes artifacts of the lists of Azure. Older releases have one of them.
+// ofAzure returns the artifacts of Azure's lists. Older releases have only one of them.
 func (m *metadata) ofAzure(n *yaml.Node, base Artifact) (artifacts []Artifact) {
 	found := false
 	for i := range onAzure {
@@ -140,7 +141,7 @@ func (m *metadata) ofAzure(n *yaml.Node, base Artifact) (artifacts []Artifact) {
 	return artifacts
 }
 
-// ofListOnAzure makes artifacts of a list with an image for each instance of Azure and generation of its hypervisor.
+// ofListOnAzure returns an artifact for each Azure instance and hypervisor generation in a list.
 func (m *metadata) ofListOnAzure(list *yaml.Node, how *publishedOnAzure, base Artifact) (artifacts []Artifact) {
 	first := map[string]int{}
 	for i, n := range list.Content {
@@ -163,7 +164,7 @@ func (m *metadata) ofListOnAzure(list *yaml.Node, how *publishedOnAzure, base Ar
 	return artifacts
 }
 
-// ofGCP makes an artifact of an image for all regions.
+// ofGCP returns the artifact of an image for all regions.
 func (m *metadata) ofGCP(n *yaml.Node, a Artifact) []Artifact {
 	project, name := m.textAt(n, keyPublished, "gcp_project_name"), m.textAt(n, keyPublished, "gcp_image_name")
 	a.Global = map[string]any{"image": "projects/" + project + "/global/images/" + name}

@@ -22,31 +22,32 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Where a release is read from.
+// The location of a release.
 
-// Source names where a release is read from.
+// Source is the location of a release, with conditions on its images.
 type Source struct {
 	// Kind is one of the Source constants.
 	Kind string
-	// Path is that of a file or, of some kinds, of a folder.
+	// Path names a file or, for some kinds, a folder.
 	Path string
-	// Match chooses among the images, if any are given: all of them have to fit.
+	// Match selects images: all conditions must be met. Empty selects all.
 	Match []Match
-	// Image and Version of all artifacts of a source that does not say them; of one that does, the ones to choose. Empty: not said.
+	// Image and Version are used for all artifacts if the source does not name them, otherwise they select artifacts.
+	// Empty: not set.
 	Image, Version string
 }
 
 // The kinds of sources.
 const (
-	// GardenLinux is the metadata of a release of Garden Linux, as published: a file, or a folder of them.
+	// GardenLinux is the published metadata of a Garden Linux release: a file, or a folder of them.
 	GardenLinux = "gardenlinux"
-	// Inventory is an inventory of a cloud.
+	// Inventory is a cloud's inventory.
 	Inventory = "inventory"
 	// List is an ImageList.
 	List = "list"
 )
 
-// Kinds returns the kinds of sources, in the order in which people should think of them. The caller owns the slice.
+// Kinds returns the kinds of sources, the recommended ones first. The caller owns the slice.
 func Kinds() []string { return []string{GardenLinux, Inventory, List} }
 
 // Match is a condition on a fact of an image.
@@ -84,13 +85,13 @@ func isGlob(glob string) bool {
 	return err == nil
 }
 
-// globs reports whether a pattern matches a text, slashes included.
+// globs reports whether a pattern matches a text. Wildcards also match slashes.
 func globs(glob, text string) bool {
 	fits, _ := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
 	return fits
 }
 
-// fits reports whether facts meet a condition: if any value of a list does.
+// fits reports whether facts meet a condition. One matching value of a list is enough.
 func fits(facts map[string][]string, key, glob string) bool {
 	return slices.ContainsFunc(facts[key], func(value string) bool { return globs(glob, value) })
 }
@@ -100,7 +101,7 @@ func (s *Source) chosen(facts map[string][]string) bool {
 	return !slices.ContainsFunc(s.Match, func(m Match) bool { return !fits(facts, m.Key, m.Glob) })
 }
 
-// matched are the keys of the conditions.
+// matched returns the keys of the conditions.
 func (s *Source) matched() (keys []string) {
 	for _, m := range s.Match {
 		keys = append(keys, m.Key)
@@ -108,7 +109,7 @@ func (s *Source) matched() (keys []string) {
 	return keys
 }
 
-// noneChosen says that none of several images, by their facts, meets all conditions, and which key none has.
+// noneChosen returns the error that no image meets all conditions. It names the first key that no image has.
 func (s *Source) noneChosen(all []map[string][]string) error {
 	var known []string
 	for _, facts := range all {
@@ -124,7 +125,7 @@ func (s *Source) noneChosen(all []map[string][]string) error {
 	return errors.New("no image meets all conditions of --match: --match name=* would choose all that have a name")
 }
 
-// readFile returns what is in a file.
+// readFile returns a file's content.
 func readFile(name string) (string, error) {
 	text, err := folder.ReadFile(name)
 	var fault *fs.PathError
@@ -134,8 +135,8 @@ func readFile(name string) (string, error) {
 	return string(text), err
 }
 
-// Read reads a source. The faults are everything that is wrong with it; with any, the contents are of no use. The error says that a file
-// cannot be read.
+// Read reads a source. With any faults, the contents must not be used. The error means that a file cannot be read, or
+// that no image meets the conditions.
 func Read(s Source) (*Contents, []Fault, error) {
 	switch s.Kind {
 	case GardenLinux:
@@ -146,17 +147,17 @@ func Read(s Source) (*Contents, []Fault, error) {
 	return readList(s)
 }
 
-// filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
-// name. What is a device or a pipe there, or a link to one, may have no end, and is passed over. It reports whether it is a folder.
+// filesIn returns the metadata files of a source, and whether name is a folder. Of a folder, it returns the YAML and
+// JSON files at any depth, by name. It skips devices and pipes, and links to them, because they may never end.
 func filesIn(name string) (files []string, isFolder bool, err error) {
 	info, err := os.Stat(name)
 	if isFolder = err == nil && info.IsDir(); !isFolder {
-		return []string{name}, false, nil // who reads it says what is wrong
+		return []string{name}, false, nil // the reader reports what is wrong
 	}
-	folder := name + string(filepath.Separator) // by which a link is followed
+	folder := name + string(filepath.Separator) // the separator follows a symbolic link
 	err = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
-			if info, err := os.Stat(file); err != nil || info.Mode().IsRegular() || info.IsDir() { // who reads it says what is wrong
+			if info, err := os.Stat(file); err != nil || info.Mode().IsRegular() || info.IsDir() { // the reader reports what is wrong
 				files = append(files, file)
 			}
 		}
@@ -168,10 +169,10 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 	return files, true, err
 }
 
-// numbers matches a version of two numbers, with or without a suffix.
+// numbers matches a version of two numbers, with an optional suffix.
 var numbers = regexp.MustCompile(`^(\d+\.\d+)(-.+)?$`)
 
-// Complete returns a version as x.y.z. It reports whether it is a semantic version then.
+// Complete returns a version as x.y.z, and reports whether it then is a semantic version.
 func Complete(version string) (string, bool) {
 	if m := numbers.FindStringSubmatch(version); m != nil {
 		version = m[1] + ".0" + m[2]
@@ -180,14 +181,14 @@ func Complete(version string) (string, bool) {
 	return version, err == nil
 }
 
-// Older reports whether a version is older than another one. Of what is no semantic version it is not.
+// Older reports whether version a is older than b; false if either is not a semantic version.
 func Older(a, b string) bool {
 	x, err := semver.NewVersion(a)
 	y, also := semver.NewVersion(b)
 	return err == nil && also == nil && x.LessThan(y)
 }
 
-// NewestFirst compares versions, to be sorted. Those that are no semantic versions are equal to all.
+// NewestFirst compares versions for sorting, the newest first. A version that is not semantic equals every version.
 func NewestFirst(a, b string) int {
 	switch {
 	case Older(b, a):

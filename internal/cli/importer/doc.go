@@ -2,6 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package importer is the command import: which profiles get the images of a release, what that makes of their files, and how it proves that
-// the result is right. What a release has, and what becomes of a profile, package release knows.
+// Package importer implements the command import. It selects the profiles that get a release's images, edits their
+// files, and proves the result. Package release reads the release and computes the change of each profile.
 package importer

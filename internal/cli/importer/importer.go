@@ -40,7 +40,7 @@ type importFlags struct {
 	options release.Options
 }
 
-// standardImage is the image that a source is of which does not say its name.
+// standardImage is the image's name if the source does not name it.
 const standardImage = "gardenlinux"
 
 // Command returns the command import.
@@ -79,7 +79,7 @@ uses them. With --inventory, the profiles are verified as well.`,
 	return cmd
 }
 
-// classifications are those that a new version can have.
+// classifications are the possible classifications of a new version.
 var classifications = []string{"preview", "supported", "deprecated"}
 
 func (flags *importFlags) add(cmd *cobra.Command) {
@@ -105,7 +105,7 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
 	flags.in = input.NewFlags(cmd)
 	flags.in.PreparedForGardener(cmd)
-	flags.in.Whole = true // of what is written again nothing may be lost
+	flags.in.Whole = true // files are rewritten, so nothing in them may be lost
 	flags.Flags.Add(cmd)
 	check := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -133,7 +133,7 @@ func (flags *importFlags) checkPrint(args []string) error {
 	return nil
 }
 
-// prepare returns what is wrong with the flags.
+// prepare parses the flags, and returns the mistakes in them.
 func (flags *importFlags) prepare(now time.Time) (err error) {
 	if flags.from == "" {
 		return errors.New("no source given: name one with --from, gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE")
@@ -167,7 +167,7 @@ func (flags *importFlags) prepare(now time.Time) (err error) {
 	return errors.Join(append(errs, flags.prepareLifecycle(now)...)...)
 }
 
-// prepareLifecycle checks the flags about lifecycles, and those of names that must not be empty.
+// prepareLifecycle checks --classification, --keep and --expire, and that --map is not empty.
 func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 	if !slices.Contains(classifications, flags.classification) {
 		errs = append(errs, fmt.Errorf("unknown --classification %q: use %s%s", flags.classification, words.Or(classifications),
@@ -191,22 +191,23 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 	return errs
 }
 
-// imported is what import prints of a profile. Its JSON is an interface: a field once published keeps its name and meaning.
+// imported is import's output for one profile. Its JSON is an interface: a published field keeps its name and
+// meaning.
 type imported struct {
 	// Profile is [NAMESPACE/]NAME.
 	Profile string `json:"profile"`
-	// Versions are those of the release.
+	// Versions are the versions of the release.
 	Versions []release.Version `json:"versions"`
-	// Findings are what is in the way, so that nothing changes, and what is warned about: of the source, of the profile, and new ones of
-	// lint and verify.
+	// Findings are errors, which prevent any change, and warnings: about the source and the profile, and new ones
+	// from lint and verify.
 	Findings []report.Finding `json:"findings"`
-	// Files are those that change.
+	// Files are the files that change.
 	Files []files.Changed `json:"files"`
-	// Plan is what the change does, as plan prints it; nil if nothing changes, or something is in the way.
+	// Plan contains the effects of the change; nil if nothing changes or there are errors.
 	Plan *changes.Planned `json:"plan,omitempty"`
 }
 
-// answer is what import prints of several profiles.
+// answer is import's output for several profiles.
 type answer struct {
 	Profiles []*imported `json:"profiles"`
 }
@@ -251,7 +252,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 	return run.finish()
 }
 
-// finish writes and prints what there is.
+// finish writes the files and prints the results.
 func (run *importing) finish() error {
 	c, flags := run.call, run.flags
 	report.Sort(run.findings)
@@ -289,7 +290,7 @@ func (run *importing) finish() error {
 	return nil
 }
 
-// answer returns what is printed as JSON: of one profile, or of a list of them.
+// answer returns the value to print as JSON: a single profile, or a list of them.
 func (run *importing) answer() any {
 	if len(run.profiles) == 1 {
 		return run.profiles[0]
@@ -300,7 +301,7 @@ func (run *importing) answer() any {
 	return &answer{run.profiles}
 }
 
-// say tells people what becomes of which profile.
+// say prints a summary for each profile.
 func (run *importing) say(changed []files.Changed, wrong bool) {
 	w := run.call.Stderr
 	for _, p := range run.profiles {

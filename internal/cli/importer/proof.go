@@ -21,10 +21,10 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// How import proves that what it has made is right: by what lint says, and by what plan says, which is shown.
+// How import proves its result: with lint and with plan, whose output it prints.
 
-// prove reports errors of the result, but of verify only those that are not there before, and what is refused of the updates, in the order
-// in which they are to be applied: parents before their children.
+// prove reports errors of the result and refusals of the updates. Of verify it reports only errors that did not exist
+// before. The updates are checked in the order in which they must be applied: parents before their children.
 func (l *inLandscape) prove() error {
 	if len(l.becomes) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (l *inLandscape) prove() error {
 	if err != nil {
 		return err
 	}
-	old = l.counting(l.Given, old) // which the profiles keep: with them, nothing can be proved
+	old = l.counting(l.Given, old) // old errors remain in the profiles: with them, nothing can be proved
 	l.Findings = append(l.Findings, old...)
 	l.noteOld(old, "lint finds %s in the profile as it is: correct that before, or silence it")
 	if l.flags.Flags.Given() {
@@ -60,7 +60,7 @@ func (l *inLandscape) prove() error {
 	return nil
 }
 
-// planned notes what the update of a manifest does, reports what is refused of it, and returns the inputs after it.
+// planned records the effects of a manifest's update, reports its refusals, and returns the inputs after it.
 func (l *inLandscape) planned(u *changes.Update, o *manifest.Object) *input.Given {
 	planned, err := u.Plan()
 	if err != nil {
@@ -82,18 +82,18 @@ func (l *inLandscape) planned(u *changes.Update, o *manifest.Object) *input.Give
 	return u.After
 }
 
-// afterwards begins messages about what is wrong with the result.
+// afterwards begins messages about the result.
 const afterwards = "after the import: "
 
-// judged is what of the result counts: the profiles that change.
+// judged reports whether a finding is about a profile that is being imported into.
 func (l *inLandscape) judged(f report.Finding) bool {
 	return slices.ContainsFunc(l.order, func(o *manifest.Object) bool { return report.Object(o.Identity) == f.Object })
 }
 
-// ruleUncovered is the rule of lint about regions without an image.
+// ruleUncovered is lint's rule about regions without an image.
 const ruleUncovered = "region-uncovered"
 
-// verified returns what verify says about profiles.
+// verified returns verify's findings about profiles.
 func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
 	verified, err := l.flags.Flags.Verify(l.call, g, true, nil)
 	if err == nil {
@@ -102,12 +102,12 @@ func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
 	return g.Findings, err
 }
 
-// indices are those in a path, which an import changes.
+// indices matches the indices in a path, which an import changes.
 var indices = regexp.MustCompile(`\[\d+\]`)
 
-// compare takes over what a command finds about the result that it does not find about the inputs, and returns the errors that it finds in
-// both, as they are in the inputs. Severity, rule, object, and kind of place tell findings apart. That there is no image in a region is
-// said already.
+// compare adds a command's findings about the result that it does not have about the inputs. It returns the errors
+// that occur in both, as found in the inputs. Findings are identified by severity, rule, object, type, and field
+// without indices. Regions without an image are left out, because import reports them itself.
 func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error)) (old []report.Finding, err error) {
 	type key struct {
 		severity finding.Severity
@@ -153,7 +153,7 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	return old, nil
 }
 
-// counting returns findings about inputs without those that comments in them or the settings silence.
+// counting returns the findings about inputs that neither comments in them nor the settings silence.
 func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (counting []report.Finding) {
 	disabled := map[string]report.Suppression{}
 	for rule, reason := range l.flags.in.Settings.Disabled {
@@ -162,7 +162,7 @@ func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (count
 	found := report.Report{Findings: slices.Clone(findings)}
 	checks.Silence(g, &found, disabled, checks.Catalogue(l.call), func(*finding.Rule) bool { return false })
 	for _, f := range found.Findings {
-		given := slices.ContainsFunc(findings, func(other report.Finding) bool { return other.Rule == f.Rule }) // and nothing about comments
+		given := slices.ContainsFunc(findings, func(other report.Finding) bool { return other.Rule == f.Rule }) // and not a finding about comments
 		if len(f.Suppressions) == 0 && l.judged(f) && (given || isError(f)) {
 			counting = append(counting, f)
 		}
@@ -170,7 +170,7 @@ func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (count
 	return counting
 }
 
-// noteOld notes how many errors profiles have and keep.
+// noteOld adds notes with the number of old errors in each profile.
 func (l *inLandscape) noteOld(old []report.Finding, format string) {
 	counts := map[report.Object]int{}
 	for _, f := range old {
@@ -183,12 +183,12 @@ func (l *inLandscape) noteOld(old []report.Finding, format string) {
 	}
 }
 
-// withoutUsers reports whether neither Shoots were given nor a cluster asked for them.
+// withoutUsers reports whether no Shoots were given and none were requested from a cluster.
 func (l *inLandscape) withoutUsers() bool {
 	return len(l.Shoots.All) == 0 && !l.flags.in.Given("namespace") && !l.flags.in.Given("all-namespaces")
 }
 
-// noteUnseen says of versions that are deprecated who may use them unseen.
+// noteUnseen adds a note if deprecated versions may have users outside the inputs.
 func (l *inLandscape) noteUnseen() {
 	switch {
 	case l.flags.keep == 0 || l.flags.in.Given("all-namespaces"):

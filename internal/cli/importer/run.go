@@ -27,16 +27,16 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What import does to the profiles among its inputs.
+// How import changes the profiles among its inputs.
 
 // importing is one run of import.
 type importing struct {
 	flags    *importFlags
 	call     *command.Call
 	contents *source.Contents
-	// text returns what is in a file.
+	// text returns a file's content.
 	text func(name string) (string, error)
-	// faults are what is wrong with the source or the map, for all landscapes.
+	// faults are the faults of the source or the map, for all landscapes.
 	faults []report.Finding
 
 	profiles []*imported
@@ -45,7 +45,8 @@ type importing struct {
 	files    []files.Changed
 }
 
-// load reads the inputs: one landscape or, if objects of two arguments have the same name, one for each argument.
+// load reads the inputs as one landscape or, if two arguments contain objects of the same name, as one landscape for
+// each argument.
 func (flags *importFlags) load(ctx context.Context, c *command.Call, args []string) ([]*input.Given, error) {
 	g, err := input.Load(ctx, c, args, flags.in, true)
 	if err != nil {
@@ -79,19 +80,19 @@ func ofFault(f source.Fault) report.Finding {
 	}
 }
 
-// inLandscape is a landscape while its profiles get images.
+// inLandscape is a landscape during the import.
 type inLandscape struct {
 	*importing
 	*input.Given
-	// named are the profiles that --profile names, by their full names.
+	// named are the full names of the profiles selected with --profile.
 	named   []string
 	used    proof.Uses
 	becomes map[*manifest.Object]files.Edit
-	// answers are by the manifests of the profiles that are to get images, and order has those.
+	// answers are the results by the profiles' manifests; order lists these manifests.
 	answers map[*manifest.Object]*imported
 	order   []*manifest.Object
 	after   *input.Given
-	// unknown is what verify says of the result that it could not look at.
+	// unknown are verify's notes about parts of the result that it could not check.
 	unknown []string
 }
 
@@ -132,7 +133,7 @@ func (run *importing) landscape(g *input.Given) error {
 	return err
 }
 
-// nothing is the answer if the inputs or the source cannot be read.
+// nothing completes the answers if the inputs or the source cannot be read.
 func (l *inLandscape) nothing() {
 	l.close(nil)
 	type said struct {
@@ -154,7 +155,7 @@ func (l *inLandscape) nothing() {
 	}
 }
 
-// ask begins the answer for a profile if it is to get images: those in files, or those that --profile names.
+// ask begins the answer for a profile if it gets images: a profile in a file, selected by --profile if that is given.
 func (l *inLandscape) ask(o *manifest.Object, name string, live bool) {
 	if live || len(l.flags.profiles) > 0 && !slices.Contains(l.named, name) {
 		return
@@ -164,12 +165,12 @@ func (l *inLandscape) ask(o *manifest.Object, name string, live bool) {
 	l.profiles = append(l.profiles, l.answers[o])
 }
 
-// find looks in the landscapes, which are those of arguments if there are several, for the profiles that are to get images. The error is
-// about those that are in no file.
+// find checks that each landscape has profiles to import into, and that --profile names profiles in files. Several
+// landscapes correspond to the arguments.
 func (flags *importFlags) find(landscapes []*input.Given, args []string) error {
 	var errs []error
 	var there []string
-	wrong := false // what is looked for may be in what cannot be read
+	wrong := false // the profile may be in an unreadable file
 	for i, g := range landscapes {
 		names := slices.DeleteFunc(g.ProfileNames(), func(name string) bool { return len(meantBy(name, g)) == 0 })
 		there = append(there, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(there, name) })...)
@@ -202,7 +203,7 @@ func (flags *importFlags) find(landscapes []*input.Given, args []string) error {
 	return errors.Join(errs...)
 }
 
-// meantBy returns the profiles in files of a landscape that --profile means by a [NAMESPACE/]NAME, by their full names.
+// meantBy returns the full names of a landscape's profiles in files that match --profile [NAMESPACE/]NAME.
 func meantBy(name string, g *input.Given) (meant []string) {
 	if s := g.Profiles.ByName[name]; s != nil && !s.Live {
 		meant = []string{name}
@@ -244,7 +245,7 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 	if becomes, changes := l.becomes[parent.Manifest]; changes {
 		object := &v1beta1.CloudProfile{}
 		raw, _ := json.Marshal(edit.Result(edit.Decoded(parent.Manifest.JSON), becomes.Ops))
-		_ = json.Unmarshal(raw, object) // if it cannot be read, that is found in its file
+		_ = json.Unmarshal(raw, object) // if it cannot be read, the check of its file reports it
 		spec = &object.Spec
 	}
 	l.become(s.Manifest, s.Name, release.Profile{
@@ -255,7 +256,7 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 	})
 }
 
-// become notes what a manifest becomes.
+// become computes and records a manifest's change.
 func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile) {
 	result := release.Import(p, l.contents, l.flags.options)
 	l.answers[o].Versions = append(l.answers[o].Versions, result.Versions...)
@@ -274,7 +275,7 @@ func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile)
 	}
 }
 
-// close gives each profile its findings and files, and the run what it prints.
+// close assigns findings and files to the profiles, and adds the landscape's output to the run.
 func (l *inLandscape) close(changed []files.Changed) {
 	l.NameStdin(l.Findings)
 	report.Sort(l.Findings)

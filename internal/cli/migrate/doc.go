@@ -2,5 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package migrate is the command migrate: what it makes of files, in which steps, and how it proves that nothing else changes.
+// Package migrate implements the command migrate: it edits files, in one or two steps, and proves that nothing else
+// changes.
 package migrate

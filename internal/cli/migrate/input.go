@@ -23,10 +23,11 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What has to be among the inputs of migrate: profiles to migrate, the profiles of all Shoots, and what the flags name.
+// The required inputs of migrate: profiles to migrate, the profiles of all Shoots, and the objects that flags name.
 
-// checkReferences reports that there is no profile to migrate, or else the Shoots of which it is not known what they use and boot:
-// their profile cannot be read, or is a NamespacedCloudProfile of an unknown parent. A CloudProfile that is not there is another one.
+// checkReferences reports if there is no profile to migrate. Otherwise it reports Shoots whose images are unknown,
+// because their profile cannot be read, or is a NamespacedCloudProfile with an unknown parent. It ignores missing
+// CloudProfiles, which are not migrated.
 func (m *migration) checkReferences() {
 	if len(m.specs()) == 0 {
 		m.Findings = append(m.Findings, m.noProfile())
@@ -36,7 +37,7 @@ func (m *migration) checkReferences() {
 		kind, _, _ := input.ProfileNameOf(s.Object)
 		_, fault := m.ProfileOf(s.Object)
 		switch {
-		case fault == nil, fault.Origin == input.RuleProviderUnknown: // which is said of the profile
+		case fault == nil, fault.Origin == input.RuleProviderUnknown: // reported for the profile
 		case kind == "CloudProfile" && fault.Origin == check.RuleProfileMissing:
 		default:
 			m.AddErrors(s.Manifest, fault)
@@ -44,7 +45,7 @@ func (m *migration) checkReferences() {
 	}
 }
 
-// noProfile is the finding that there is no profile to migrate.
+// noProfile returns the finding that there is no profile to migrate.
 func (m *migration) noProfile() report.Finding {
 	f := report.Finding{
 		Severity: finding.SeverityError, Rule: transform.Rule, Type: field.ErrorTypeRequired, File: m.input,
@@ -56,8 +57,8 @@ func (m *migration) noProfile() report.Finding {
 	return f
 }
 
-// specs returns what the profiles that are in files say; of a NamespacedCloudProfile with the capabilities of its parent, and its
-// machine types.
+// specs returns the specs of the profiles in files. The spec of a NamespacedCloudProfile includes its parent's
+// capabilities and machine types.
 func (m *migration) specs() []v1beta1.CloudProfileSpec {
 	var specs []v1beta1.CloudProfileSpec
 	for _, s := range m.Profiles.All {
@@ -79,8 +80,8 @@ func (m *migration) specs() []v1beta1.CloudProfileSpec {
 	return specs
 }
 
-// checkFlags returns an error if no version has the suffix of a fold, unless all have been folded; or if a pattern of machine types
-// matches none.
+// checkFlags returns an error if no version has the fold's suffix, unless all are folded already, or if a pattern
+// matches no machine type.
 func (m *migration) checkFlags() error {
 	if m.options.Fold == nil {
 		return nil
@@ -107,8 +108,8 @@ func (m *migration) checkFlags() error {
 	return nil
 }
 
-// foldsReserved reports whether a fold declares one of Gardener's capabilities, and some flavor declares it already: it is registered
-// nowhere once all are folded.
+// foldsReserved reports whether a fold declares a reserved capability that some flavor declares already. The
+// registration cannot show that all versions are folded, because a reserved capability is not registered.
 func (m *migration) foldsReserved() bool {
 	fold := m.options.Fold
 	declared := func(providerType string, raw json.RawMessage) bool {
@@ -123,8 +124,8 @@ func (m *migration) foldsReserved() bool {
 	}))
 }
 
-// checkSuffix returns an error if no version of some profiles has the suffix of a fold, and its value is not registered, as it is
-// once all are folded.
+// checkSuffix returns an error if no version of the profiles has the fold's suffix, and the fold's value is not
+// registered. It is registered once all versions are folded.
 func checkSuffix(specs []v1beta1.CloudProfileSpec, fold *transform.Fold) error {
 	var suffixes []string
 	for _, spec := range specs {
@@ -149,7 +150,7 @@ func checkSuffix(specs []v1beta1.CloudProfileSpec, fold *transform.Fold) error {
 	return fmt.Errorf("--fold: no version ends in %s%s", fold.Suffix, hint)
 }
 
-// registers reports whether a vocabulary has the value of a fold.
+// registers reports whether a vocabulary contains the fold's value.
 func registers(capabilities []v1beta1.CapabilityDefinition, fold *transform.Fold) bool {
 	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool {
 		return c.Name == fold.Capability && slices.Contains(c.Values, fold.Value)

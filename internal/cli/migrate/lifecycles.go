@@ -19,10 +19,11 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// How migrate proves that lifecycles change no answer, at no date: every version is at every moment what it was, and nothing else has
-// changed at all. That is so for each profile, and for what each NamespacedCloudProfile and its parent result in.
+// How migrate proves that lifecycles change nothing: each version keeps its classification at every moment from now
+// on, and nothing else changes at all. This is checked for each profile, and for each NamespacedCloudProfile merged
+// with its parent.
 
-// proveLifecycles reports versions that are not what they were, and anything else that has changed.
+// proveLifecycles reports versions whose classification changes over time, and any other change.
 func (m *migration) proveLifecycles() {
 	for _, s := range m.Profiles.All {
 		m.proveSpec(s.Manifest, &s.Object.Spec, &m.after.Profiles.ByName[s.Name].Object.Spec)
@@ -35,7 +36,7 @@ func (m *migration) proveLifecycles() {
 	}
 }
 
-// proveSpec compares two specs of CloudProfiles.
+// proveSpec compares two CloudProfile specs.
 func (m *migration) proveSpec(o *manifest.Object, was, is *v1beta1.CloudProfileSpec) {
 	now := time.Now()
 	before, after := expirable(was), expirable(is)
@@ -50,7 +51,7 @@ func (m *migration) proveSpec(o *manifest.Object, was, is *v1beta1.CloudProfileS
 	}
 }
 
-// expirableAt is a version in a spec, and the path of it.
+// expirableAt is a version in a spec with its path.
 type expirableAt struct {
 	version *v1beta1.ExpirableVersion
 	at      string
@@ -69,7 +70,7 @@ func expirable(spec *v1beta1.CloudProfileSpec) (all []expirableAt) {
 	return all
 }
 
-// withoutStages returns a copy of a spec in which versions do not say what they are classified as, and when.
+// withoutStages returns a copy of a spec without the classifications, dates and lifecycles of versions.
 func withoutStages(spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	spec = spec.DeepCopy()
 	for _, v := range expirable(spec) {

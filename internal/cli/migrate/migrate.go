@@ -92,11 +92,11 @@ pool can move to the version without suffix if that boots the same image for it.
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
 	flags.in = input.NewFlags(cmd)
 	flags.in.PreparedForGardener(cmd)
-	flags.in.Whole = true // of what is written again nothing may be lost
+	flags.in.Whole = true // files are rewritten, so nothing in them may be lost
 	return cmd
 }
 
-// alone returns an error about flags that do not go together.
+// alone returns an error if flags exclude each other.
 func (flags *migrateFlags) alone() error {
 	const none = " takes none of --provider-config, --core-flavors, --fold and --machine-types: "
 	others := flags.config || flags.core || flags.given("fold") || flags.given("machine-types")
@@ -115,7 +115,7 @@ func (flags *migrateFlags) alone() error {
 	return nil
 }
 
-// options returns what the flags ask for, or what is wrong with them.
+// options converts the flags to options, or returns the mistakes in them.
 func (flags *migrateFlags) options() (transform.Options, error) {
 	options := transform.Options{ProviderConfig: flags.config, CoreFlavors: flags.core}
 	if err := flags.alone(); err != nil {
@@ -150,29 +150,29 @@ func (flags *migrateFlags) options() (transform.Options, error) {
 	return options, nil
 }
 
-// migrated is what migrate prints. Its JSON is an interface: a field once published keeps its name and meaning.
+// migrated is migrate's output. Its JSON is an interface: a published field keeps its name and meaning.
 type migrated struct {
-	// Files are those that change.
+	// Files are the files that change.
 	Files []files.Changed `json:"files"`
-	// Kept are image versions that are folded, and stay because they are used.
+	// Kept are image versions that are folded but stay because they are in use.
 	Kept []keptVersion `json:"kept"`
-	// Steps are those that follow once what is kept is not used any more, the first of them with number 2.
+	// Steps are the further steps, once the kept versions are no longer used. The first one has number 2.
 	Steps []migratedStep `json:"steps"`
-	// Findings are what is in the way, so that nothing changes; or else what lint warns about afterwards, and not before.
+	// Findings are the errors that prevent any change; otherwise lint's warnings that exist only after the migration.
 	Findings []report.Finding `json:"findings"`
 }
 
 // migratedStep is a further step.
 type migratedStep struct {
 	Step int `json:"step"`
-	// Moves are what has to happen before it.
+	// Moves must happen before the step.
 	Moves []move          `json:"moves"`
 	Files []files.Changed `json:"files"`
-	// goes are the versions that it leaves out, by what use returns.
+	// goes are the keys of the versions that the step removes.
 	goes map[string]bool
 }
 
-// move is that of a worker pool to another version of its image, from which it boots what it boots now.
+// move moves a worker pool to another version of its image, with the same booted image.
 type move struct {
 	Shoot string `json:"shoot"`
 	Pool  string `json:"pool"`
@@ -186,21 +186,21 @@ type keptVersion struct {
 	Profile string `json:"profile"`
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// UsedBy are Shoots and NamespacedCloudProfiles, as KIND NAMESPACE/NAME.
+	// UsedBy lists Shoots and NamespacedCloudProfiles as KIND NAMESPACE/NAME.
 	UsedBy []string `json:"usedBy"`
 	File   string   `json:"file"`
 	Line   int      `json:"line"`
-	// overridden says that it is kept as it is written, by --lifecycle.
+	// overridden is set if --lifecycle leaves the version as it is.
 	overridden bool
-	// use is the key of the version in uses.
+	// use is the version's key in uses.
 	use string
-	// step names the file of the further step that leaves it out; empty if there is none.
+	// step names the file of the further step that removes the version; empty if there is none.
 	step string
-	// stays says why there is none; empty if it is not known.
+	// stays explains why there is no such step; empty if unknown.
 	stays string
 }
 
-// print writes the diff. Further steps are comments in it, so that who applies it does what is possible now.
+// print writes the diff. Further steps are comments in it, so that applying the diff performs only the first step.
 func (m migrated) print(w io.Writer) {
 	if len(m.Steps) > 0 {
 		fmt.Fprintf(w, "# Step 1 of %d, now:\n", 1+len(m.Steps))
@@ -215,7 +215,7 @@ func (m migrated) print(w io.Writer) {
 	}
 }
 
-// when says what has to happen before a step.
+// when describes the condition for a step.
 func (s *migratedStep) when() string {
 	var versions []string
 	for _, m := range s.Moves {
@@ -272,7 +272,7 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 	return command.PrintAs(c.Stdout, flags.output, answer, answer.print)
 }
 
-// refuseToMigrate prints what is in the way. What it returns ends the command.
+// refuseToMigrate prints the findings. It always returns an error.
 func refuseToMigrate(c *command.Call, m *migration, output string) error {
 	if err := input.PrintFindings(c, m.Given, nil); err != nil {
 		return err
@@ -290,7 +290,7 @@ func refuseToMigrate(c *command.Call, m *migration, output string) error {
 	return command.ErrWrong
 }
 
-// firstInput returns the first argument as findings name it; the cluster if there is none.
+// firstInput returns the first argument as findings name it, or the cluster if there is none.
 func firstInput(args []string) string {
 	switch {
 	case len(args) == 0:
@@ -301,7 +301,7 @@ func firstInput(args []string) string {
 	return args[0]
 }
 
-// written returns the files that -w writes, those of further steps included.
+// written returns the files that -w writes, including those of further steps.
 func (m *migrated) written() []files.Changed {
 	files := slices.Clone(m.Files)
 	for _, s := range m.Steps {
@@ -310,7 +310,7 @@ func (m *migrated) written() []files.Changed {
 	return files
 }
 
-// printKept names the versions that are kept, and says what is to be done about them.
+// printKept names the versions that are kept, and the next action for each.
 func printKept(c *command.Call, m *migrated) {
 	for _, k := range m.Kept {
 		if k.overridden {

@@ -25,49 +25,50 @@ import (
 	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 )
 
-// What migrate does to the objects. proof.go proves it, and steps.go finds the steps that follow.
+// How migrate changes the objects. proof.go proves the result, and steps.go finds the next step.
 
-// migration is one step of migrate. What is wrong becomes findings of the inputs.
+// migration is one step of migrate. Faults become findings of the inputs.
 type migration struct {
 	*input.Given
 	options transform.Options
 	back    bool
-	// lifecycle says that versions get lifecycles, or back, and nothing else changes.
+	// lifecycle converts only lifecycles, to or from them.
 	lifecycle bool
-	// reserved says that reserved capabilities are registered, or not any more, and nothing else changes; accept that it is
-	// done even if worker pools boot something else then.
+	// reserved registers or unregisters only reserved capabilities. accept allows that worker pools boot other images
+	// then.
 	reserved, accept bool
-	// input is the first one, in which it is missed that there is no profile.
+	// input is the first input, which the finding names if there is no profile.
 	input string
-	// text returns what is in a file before the step.
+	// text returns a file's content before the step.
 	text func(name string) (string, error)
-	// used says who uses which image version.
+	// used are the users of image versions.
 	used proof.Uses
-	// besides are other objects of files that change, and what they become there.
+	// besides are the operations on other objects, for files that change anyway.
 	besides map[*manifest.Object][]edit.Op
 
-	// was is what lint finds before.
+	// was are lint's findings before the migration.
 	was []report.Finding
-	// warnings are what lint warns about afterwards, and not before.
+	// warnings are lint's warnings that exist only after the migration.
 	warnings []report.Finding
 	// folded is set if there are versions to fold.
 	folded bool
-	// becomes has what manifests become.
+	// becomes are the edits of the manifests.
 	becomes map[*manifest.Object]files.Edit
 	kept    []keptVersion
-	// reservedUses are the reserved capabilities that CloudProfiles and their NamespacedCloudProfiles use; nil until somebody asks.
+	// reservedUses are the reserved capabilities that CloudProfiles and their NamespacedCloudProfiles use, computed
+	// on first use.
 	reservedUses map[*input.Source[v1beta1.CloudProfile]][]string
-	// changes are how many of the findings are about what worker pools boot, which can be accepted.
+	// changes counts the findings about images of worker pools, which can be accepted.
 	changes int
-	// after is what the inputs become.
+	// after are the inputs after the migration.
 	after *input.Given
 }
 
-// run migrates all profiles that are in files. The answer is meaningless if there are findings. The error is about flags that
-// go with none of the profiles, or files that cannot be read.
+// run migrates all profiles in files. The answer is meaningless if there are findings. The error means that flags
+// match none of the profiles, or that files cannot be read.
 func (m *migration) run() (migrated, error) {
 	answer := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}}
-	if len(m.Findings) == 0 { // of what could not be read
+	if len(m.Findings) == 0 { // findings are about unreadable inputs
 		m.checkReferences()
 	}
 	if len(m.Findings) > 0 {
@@ -78,7 +79,7 @@ func (m *migration) run() (migrated, error) {
 	}
 	m.used = m.uses()
 	hasLifecycles := m.Server.Enabled(lifecycleGate)
-	if m.lifecycle { // without which nobody could have any
+	if m.lifecycle { // the gate allows lifecycles at all
 		m.Server = m.Server.With(lifecycleGate)
 	}
 	files, err := m.step()
@@ -112,7 +113,7 @@ func (m *migration) run() (migrated, error) {
 	return answer, err
 }
 
-// lifecycleGate is the feature gate of Gardener that lifecycles need.
+// lifecycleGate is the Gardener feature gate that lifecycles require.
 const lifecycleGate = "VersionClassificationLifecycle"
 
 // step returns the files that change.
@@ -138,7 +139,7 @@ func (m *migration) step() ([]files.Changed, error) {
 	return changed, err
 }
 
-// migrateAll finds out what becomes of each profile, parents first.
+// migrateAll computes the edits of all profiles, parents first.
 func (m *migration) migrateAll() {
 	for _, s := range m.Profiles.All {
 		if !s.Live {
@@ -178,20 +179,21 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		m.AddErrors(s.Manifest, m.NotFor(parent.Object.Spec.Type, "spec.parent.name", "migrated"))
 		return
 	}
-	if m.reserved && parent.Live { // which stays as it is
+	if m.reserved && parent.Live { // the parent stays as it is
 		return
 	}
 	spec := parent.Object.Spec.DeepCopy()
 	if becomes, changes := m.becomes[parent.Manifest]; changes && !m.back {
 		object := &v1beta1.CloudProfile{}
-		_ = json.Unmarshal(becomes.Says, object) // if it cannot be read, that is found in its file
+		_ = json.Unmarshal(becomes.Says, object) // if it cannot be read, the check of its file reports it
 		spec = &object.Spec
 	}
 	m.become(s.Manifest, "NamespacedCloudProfile "+s.Name, m.Providers[parent.Object.Spec.Type],
 		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.In("NamespacedCloudProfile " + s.Name)}, parent)
 }
 
-// become notes what a manifest becomes, that of the profile KIND [NAMESPACE/]NAME, which is a CloudProfile or has it as its parent.
+// become records a manifest's edit. profile is KIND [NAMESPACE/]NAME; of is the CloudProfile itself or the profile's
+// parent.
 func (m *migration) become(
 	o *manifest.Object, profile string, cloud command.Provider, in transform.Input, of *input.Source[v1beta1.CloudProfile],
 ) {

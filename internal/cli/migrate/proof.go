@@ -23,11 +23,11 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// How migrate proves that Gardener accepts what it has made, and that nobody boots anything else: by what plan says.
+// How migrate proves with plan that Gardener accepts the result, and that no worker pool boots another image.
 
-// prove reports what would be wrong after the migration and is not before, and what the updates would do, which is to be nothing.
-// They are looked at one after the other, in the order in which they are to be applied: parents before their children, and back
-// the other way round.
+// prove reports problems that exist only after the migration, and effects of the updates, which must have none. It
+// applies the updates one after the other, in the order in which they must be applied: parents before their children,
+// and the reverse with --back.
 func (m *migration) prove() {
 	was, is := proof.CopyOf(m.Given, m.forLater()), proof.CopyOf(m.after, m.forLater())
 	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
@@ -67,21 +67,21 @@ func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	return now
 }
 
-// proveUpdate reports what an update does, and returns the inputs after it.
+// proveUpdate reports the effects of an update, and returns the inputs after it.
 func (m *migration) proveUpdate(u *changes.Update) *input.Given {
 	m.report(m.manifestOf(u), m.planned(u))
 	return u.After
 }
 
-// report reports changes by the update of a manifest.
+// report reports the changes that a manifest's update causes.
 func (m *migration) report(o *manifest.Object, all []changes.Change) {
 	others, hint := map[*manifest.Object][]changes.Change{}, m.preferred(o)
 	for _, c := range all {
 		switch {
 		case c.Kind == changes.Refused:
 			m.refuse(o, &c)
-		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
-		case c.Kind == changes.Meaning: // of which counts what is booted
+		case m.wanted(&c), c.Kind == changes.Offer: // the folded versions
+		case c.Kind == changes.Meaning: // only the booted images matter
 		case len(c.Pools) > 0:
 			m.reportPools(&c, hint)
 		case c.Profile != "":
@@ -99,8 +99,8 @@ func (m *migration) report(o *manifest.Object, all []changes.Change) {
 	}
 }
 
-// preferred says what to do about it that a CloudProfile prefers the value of the fold to the plain one, on machine types that may have
-// both; empty if it does not.
+// preferred returns a hint if a CloudProfile prefers the fold's value to the plain one, and machine types may have
+// both; otherwise it is empty.
 func (m *migration) preferred(o *manifest.Object) string {
 	f := m.options.Fold
 	for _, s := range m.Profiles.All {
@@ -116,7 +116,7 @@ func (m *migration) preferred(o *manifest.Object) string {
 	return ""
 }
 
-// planned returns what an update does; if that cannot be told, it reports that.
+// planned returns the effects of an update. If plan fails, it reports that.
 func (m *migration) planned(u *changes.Update) []changes.Change {
 	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {
 		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
@@ -133,7 +133,7 @@ func (m *migration) planned(u *changes.Update) []changes.Change {
 	return planned.Changes
 }
 
-// refuse reports what is refused.
+// refuse reports a refusal.
 func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
 	line, column := o.Position(c.Field)
 	text := m.afterwards(c.Rule, report.Object(o.Identity), c.Message)
@@ -146,7 +146,7 @@ func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
 	})
 }
 
-// afterwards says of a message that it is about the time after the migration, unless lint finds the same before.
+// afterwards says that a message applies after the migration, unless lint finds the same before.
 func (m *migration) afterwards(rule string, object report.Object, message string) string {
 	if slices.ContainsFunc(m.was, func(f report.Finding) bool { return f.Rule == rule && f.Object == object && f.Message == message }) {
 		return message
@@ -154,8 +154,9 @@ func (m *migration) afterwards(rule string, object report.Object, message string
 	return "after the migration: " + message
 }
 
-// wanted reports whether a change is what the fold is for: a worker pool that asks for its capability, and has booted nothing so
-// far, boots what the version with the suffix has; and maintenance has fewer versions to choose from.
+// wanted reports whether a change is the purpose of the fold. Worker pools that request its capability, and have
+// booted nothing so far, then boot images of the version with the suffix. Maintenance then has fewer versions to
+// choose from.
 func (m *migration) wanted(c *changes.Change) bool {
 	if c.Kind == changes.WillUpdate {
 		return m.options.Fold != nil
@@ -165,7 +166,7 @@ func (m *migration) wanted(c *changes.Change) bool {
 	})
 }
 
-// reportPools reports a change for each of the worker pools that it concerns.
+// reportPools reports a change for each affected worker pool.
 func (m *migration) reportPools(c *changes.Change, hint string) {
 	for _, pool := range c.Pools {
 		s := m.Shoots.ByName[pool.Shoot]
@@ -175,8 +176,8 @@ func (m *migration) reportPools(c *changes.Change, hint string) {
 	}
 }
 
-// reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are; where reserved
-// capabilities are registered, the first for each image version.
+// reportCombinations reports the first change that affects no worker pool, with the number of the others. For
+// reserved capabilities, it does so for each image version.
 func (m *migration) reportCombinations(o *manifest.Object, all []changes.Change, hint string) {
 	if len(all) == 0 {
 		return
@@ -203,7 +204,7 @@ func (m *migration) reportCombinations(o *manifest.Object, all []changes.Change,
 	}
 }
 
-// changeText puts a change into words.
+// changeText describes a change.
 func (m *migration) changeText(c *changes.Change) string {
 	if c.Kind == changes.Locked || c.Kind == changes.Maintenance {
 		return "after the migration: " + c.Message
@@ -223,7 +224,7 @@ func (m *migration) changeText(c *changes.Change) string {
 		c.Image, c.Version, c.MachineType, c.Region, asked, boots, booted(c.To), booted(c.From))
 }
 
-// booted prints a reference, or says that there is none.
+// booted prints a reference, or "nothing" if there is none.
 func booted(reference any) string {
 	if reference == nil {
 		return "nothing"
@@ -231,8 +232,9 @@ func booted(reference any) string {
 	return report.Reference(reference)
 }
 
-// compare takes over the errors that there are afterwards and not before, and notes such warnings. What has the same text is the same; of
-// the rest, the rule and the object tell them apart, since a migration changes paths and texts.
+// compare adds errors that exist only after the migration, and records warnings of that kind. It first matches
+// findings with the same text. It then matches the rest by severity, rule and object, because a migration changes
+// paths and texts.
 func (m *migration) compare(is []report.Finding) {
 	type key struct {
 		severity      finding.Severity

@@ -22,10 +22,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// How the reserved capabilities are registered. A CloudProfile and its NamespacedCloudProfiles are one there: what the parent registers
-// changes what flavors of the children mean, which cannot declare it in core before. So they are proved as one update.
+// Registering the reserved capabilities. A CloudProfile and its NamespacedCloudProfiles are proved as one update: the
+// parent's registration changes the meaning of the children's flavors, which cannot declare the capability in core
+// before.
 
-// usesOf returns the reserved capabilities that a CloudProfile uses, or a NamespacedCloudProfile of it.
+// usesOf returns the reserved capabilities that a CloudProfile or one of its NamespacedCloudProfiles uses.
 func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string {
 	if m.reservedUses == nil {
 		m.reservedUses = map[*input.Source[v1beta1.CloudProfile]][]string{}
@@ -52,8 +53,9 @@ func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string 
 	return uses
 }
 
-// proveReserved reports what the registration changes, in every CloudProfile together with its NamespacedCloudProfiles; and what is refused
-// of the updates one by one. On the way back the children are first: Gardener lets nobody remove a capability that one of them declares.
+// proveReserved reports the effects of the registration, for each CloudProfile together with its
+// NamespacedCloudProfiles. It then reports refusals of the individual updates. With --back, children come first:
+// Gardener does not allow removing a capability that one of them declares.
 func (m *migration) proveReserved() {
 	now := proof.CopyOf(m.Given, m.forLater())
 	after := proof.After(now)
@@ -81,7 +83,7 @@ func (m *migration) proveReserved() {
 
 func isRefused(c changes.Change) bool { return c.Kind == changes.Refused }
 
-// profileUpdates returns the updates of the CloudProfiles that are migrated, and has them all in the inputs after them.
+// profileUpdates returns the updates of the migrated CloudProfiles, and adds them all to after.
 func (m *migration) profileUpdates(now, after *input.Given) (all []*changes.Update) {
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
@@ -91,7 +93,7 @@ func (m *migration) profileUpdates(now, after *input.Given) (all []*changes.Upda
 	return all
 }
 
-// namespacedUpdates returns those of the NamespacedCloudProfiles.
+// namespacedUpdates returns the updates of the migrated NamespacedCloudProfiles, and adds them all to after.
 func (m *migration) namespacedUpdates(now, after *input.Given) (all []*changes.Update) {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
@@ -101,7 +103,7 @@ func (m *migration) namespacedUpdates(now, after *input.Given) (all []*changes.U
 	return all
 }
 
-// manifestOf returns the manifest of the profile that an update is of, as it was.
+// manifestOf returns the original manifest of an update's profile.
 func (m *migration) manifestOf(u *changes.Update) *manifest.Object {
 	if u.Profile != nil {
 		return m.Profiles.ByName[u.Name].Manifest
@@ -109,10 +111,11 @@ func (m *migration) manifestOf(u *changes.Update) *manifest.Object {
 	return m.Namespaced.ByName[u.Name].Manifest
 }
 
-// forLater reports whether the profiles are for a Gardener that accepts the registration: they are to register something, or do so already.
+// forLater reports whether the profiles are for a Gardener that accepts the registration: they register something now
+// or afterwards.
 func (m *migration) forLater() bool { return m.reserved || proof.ForLater(m.Given) }
 
-// reportChange reports that something else is booted. Changes that are accepted are warnings.
+// reportChange reports that another image is booted, as a warning if the change is accepted.
 func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Change, text string) {
 	fault := input.Problem(transform.Rule, field.ErrorTypeForbidden, at, nil, "%s", text)
 	switch {
@@ -128,12 +131,12 @@ func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Chang
 	}
 }
 
-// pathsIn returns where a profile lists its image versions.
+// pathsIn returns the paths of a profile's image versions.
 func pathsIn(o *manifest.Object) map[provider.ImageVersion]string {
 	var object struct {
 		Spec v1beta1.CloudProfileSpec `json:"spec"`
 	}
-	_ = json.Unmarshal(o.JSON, &object) // which has been decoded before
+	_ = json.Unmarshal(o.JSON, &object) // the manifest has been decoded before
 	paths := map[provider.ImageVersion]string{}
 	for v := range entries.Versions(&object.Spec) {
 		paths[v.ID] = v.PathIn(field.NewPath("spec")).String()
@@ -141,8 +144,8 @@ func pathsIn(o *manifest.Object) map[provider.ImageVersion]string {
 	return paths
 }
 
-// noteReserved notes which Gardener accepts what is written, if anything is; in which order to apply it; and which profiles use no reserved
-// capability, so that there is nothing to register.
+// noteReserved adds notes: which Gardener accepts the written files, in which order to apply them, and which profiles
+// have nothing to register.
 func (m *migration) noteReserved(written bool) {
 	if written && !m.back {
 		m.Notes = append(m.Notes, fmt.Sprintf("Gardener %s refuses %s names in machineCapabilities: apply it to a Gardener that implements the second "+
@@ -177,14 +180,15 @@ func (m *migration) noteReserved(written bool) {
 	}
 }
 
-// registersLess reports whether a vocabulary does not register all of some capabilities.
+// registersLess reports whether a vocabulary lacks one of the capabilities.
 func registersLess(capabilities []v1beta1.CapabilityDefinition, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return !slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 	})
 }
 
-// noteUnreplaced notes the flavors at some paths of a manifest that declare what the second text of GEP-0054 has nothing in the place of.
+// noteUnreplaced adds a note about flavors at some paths of a manifest whose capability has no replacement in the
+// second text of GEP-0054.
 func (m *migration) noteUnreplaced(o *manifest.Object, paths []string) {
 	if len(paths) == 0 {
 		return

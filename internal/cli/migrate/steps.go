@@ -25,11 +25,11 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// The step that follows on one that keeps versions because Shoots use them: these boot from the versions without suffix by
-// then, and nobody uses the others any more.
+// The step after one that keeps versions because Shoots use them. By then, the Shoots use the versions without the
+// suffix, so the others have no users left.
 
-// further returns the step after this one, whose files are given; nil if there is none that can be proved. In kept it notes why
-// versions stay.
+// further returns the step after this one, given this step's changed files; nil if no further step can be proved. It
+// records in kept why versions stay.
 func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	if len(m.kept) == 0 || m.lifecycle {
 		return nil, nil
@@ -75,10 +75,10 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	return step, nil
 }
 
-// stepSuffix ends the names of the files of the second step, so that nothing that takes all manifests of a folder takes them.
+// stepSuffix ends the file names of the second step, so that tools that read all manifests of a folder ignore them.
 const stepSuffix = ".step-2"
 
-// textAfter returns what is in files once some have changed.
+// textAfter returns a function that reads files as changed.
 func textAfter(files []files.Changed, text func(string) (string, error)) func(string) (string, error) {
 	return func(name string) (string, error) {
 		for i := range files {
@@ -90,13 +90,13 @@ func textAfter(files []files.Changed, text func(string) (string, error)) func(st
 	}
 }
 
-// moves finds out which worker pools can leave the versions that were kept, and returns their Shoots as they are then. The step
-// leaves out the versions which all can leave.
+// moves finds the worker pools that can leave the kept versions, and returns their Shoots after the move. The step
+// removes the versions that all their users can leave.
 func (m *migration) moves(step *migratedStep) map[string]*v1beta1.Shoot {
 	step.goes = map[string]bool{}
 	for i := range m.kept {
 		step.goes[m.kept[i].use] = !slices.ContainsFunc(m.kept[i].UsedBy, func(by string) bool {
-			return strings.HasPrefix(by, "NamespacedCloudProfile ") // who extend it
+			return strings.HasPrefix(by, "NamespacedCloudProfile ") // NamespacedCloudProfiles that extend it
 		})
 	}
 	m.eachUser(step.goes, func(_ *v1beta1.Shoot, _ int, pool provider.Pool, keys []string, p input.AnyProfile, plain string) {
@@ -124,7 +124,7 @@ func (m *migration) moves(step *migratedStep) map[string]*v1beta1.Shoot {
 	return moved
 }
 
-// staysFor notes why versions stay.
+// staysFor records why versions stay.
 func (m *migration) staysFor(keys []string, why string) {
 	for i := range m.kept {
 		if slices.Contains(keys, m.kept[i].use) && m.kept[i].stays == "" {
@@ -133,9 +133,9 @@ func (m *migration) staysFor(keys []string, why string) {
 	}
 }
 
-// eachUser calls a function for each worker pool, by its Shoot and index, that uses versions which are to go, whose keys are
-// given; with the profile of the Shoot after this step, and the version without the suffix. Of a Shoot that leaves the version to Gardener it is
-// the one that it has before this step.
+// eachUser calls do for each worker pool that uses versions to be removed, with its Shoot and index. keys identify
+// the versions, p is the Shoot's profile after this step, and plain is the version without the suffix. If a Shoot
+// leaves the version to Gardener, its version from before this step is used.
 func (m *migration) eachUser(
 	goes map[string]bool, do func(shoot *v1beta1.Shoot, i int, pool provider.Pool, keys []string, p input.AnyProfile, plain string),
 ) {
@@ -160,7 +160,7 @@ func (m *migration) eachUser(
 	}
 }
 
-// cannotMove says why a worker pool cannot boot from another version of its image instead; empty if it can, and boots the same.
+// cannotMove explains why a worker pool cannot boot the same image from another version; empty if it can.
 func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 	to := pool
 	to.Version = version
@@ -181,7 +181,8 @@ func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 		pool.Image, version, pool.Name, text(was), text(is))
 }
 
-// movedOps returns what gives the worker pools of a Shoot the versions that they have in the object, where they name one with the suffix.
+// movedOps returns the operations that set a Shoot's worker pools to the versions in object, where the manifest names
+// one with the suffix.
 func (m *migration) movedOps(raw json.RawMessage, object *v1beta1.Shoot) (ops []edit.Op) {
 	says := edit.Decoded(raw)
 	for i, worker := range object.Spec.Provider.Workers {

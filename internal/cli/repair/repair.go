@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repair makes the repairs that lint --fix and the language server offer. A repair is mechanical: there is one thing that can be
-// meant. The text with it is read and checked again, and it counts only if that finds nothing that was not found before. Start reading at
-// [Run].
+// Package repair makes the repairs that lint --fix and the language server offer. A repair is mechanical: only one
+// meaning is possible. The repaired text is parsed and checked again. The repair is kept only if the check finds
+// nothing new. Start reading at [Run].
 package repair
 
 import (
@@ -24,29 +24,29 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Run repairs what is found in some inputs, which it leaves as they are. It is not safe for concurrent use.
+// Run repairs findings about some inputs. It does not modify the inputs. It is not safe for concurrent use.
 type Run struct {
 	*input.Given
-	// Read returns the text of a file that has one of the inputs.
+	// Read returns the text of a file that contains inputs.
 	Read func(file string) (string, error)
-	// Disabled are the rules whose findings do not count, and are not repaired.
+	// Disabled are the rules whose findings are suppressed and not repaired.
 	Disabled map[string]report.Suppression
-	// Done are the repairs that were made, in the order in which that happened.
+	// Done are the repairs made, in order.
 	Done []Repair
 	// Refused are the repairs that the notation of the file prevents, in the order of the attempts.
 	Refused []Refusal
 
-	// texts are those of the files that were looked at, and before what they were.
+	// texts are the current texts of the files involved; before are the original ones.
 	texts, before map[string]string
-	// left are the findings that are not tried again, by what keyOf returns.
+	// left are the keys of findings that are not tried again.
 	left map[string]bool
-	// memories are those of the files that were read.
+	// memories are the parser memories of the files.
 	memories map[string]*manifest.Memory
-	// tries is how often repairs were tried.
+	// tries counts the attempts.
 	tries int
 }
 
-// Repair is what was done about a finding.
+// Repair is the repair of a finding.
 type Repair struct {
 	Finding report.Finding
 	patch
@@ -64,10 +64,10 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s:%d: %s [%s]", r.Finding.File, r.Fault.Line, r.Fault.Message, r.Finding.Rule)
 }
 
-// What says in words what was done.
+// What describes the repair.
 func (r Repair) What() string { return r.what }
 
-// String is a line for people.
+// String returns a line of text output.
 func (r Repair) String() string {
 	return fmt.Sprintf("%s:%d: %s [%s]", r.Finding.File, r.Finding.Line, r.what, r.Finding.Rule)
 }
@@ -75,11 +75,11 @@ func (r Repair) String() string {
 // Known reports whether findings of a rule can be repaired at all.
 func Known(rule string) bool { return repairs[rule] != nil }
 
-// mostTries limits how often a run tries repairs.
+// mostTries limits the attempts of a run.
 const mostTries = 500
 
-// All repairs what it can, and returns the files that change, and what is found then. A repair can bring to light what another one
-// can repair. The error is about files that cannot be read.
+// All makes all possible repairs, and returns the changed files and the remaining findings. A repair can reveal
+// findings that are repaired next. The error means that a file cannot be read.
 func (x *Run) All() (changed []files.Changed, found report.Report, err error) {
 	x.begin()
 	found = x.lintAgain(nil)
@@ -100,7 +100,7 @@ func (x *Run) begin() {
 	x.texts, x.before, x.left, x.Done, x.Refused, x.tries = map[string]string{}, map[string]string{}, map[string]bool{}, nil, nil, 0
 }
 
-// memory returns that of a file, which is read with repairs and without them.
+// memory returns a file's parser memory, which is shared by all its parsed texts.
 func (x *Run) memory(file string) *manifest.Memory {
 	if x.memories == nil {
 		x.memories = map[string]*manifest.Memory{}
@@ -111,8 +111,9 @@ func (x *Run) memory(file string) *manifest.Memory {
 	return x.memories[file]
 }
 
-// One repairs a single finding, one of those that the inputs have, which are before. It returns the text that the file of the finding has
-// then; made is false if the finding cannot be repaired, or if something else would be found then. The error is as that of [Run.All].
+// One repairs a single finding about the inputs; before are all of them. It returns the new text of the finding's
+// file. made is false if the finding cannot be repaired, or if something new would be found. The error is as for
+// [Run.All].
 func (x *Run) One(before []report.Finding, f report.Finding) (text string, r Repair, made bool, err error) {
 	x.begin()
 	if f.Line == 0 || !Known(f.Rule) {
@@ -126,7 +127,7 @@ func (x *Run) One(before []report.Finding, f report.Finding) (text string, r Rep
 	return changed[f.File], done[0], made, nil
 }
 
-// next returns the findings that can be repaired together: those whose repair brings others to light or, if there are none, all.
+// next returns findings to repair together: the ones that may hide others or, if there are none, all.
 func (x *Run) next(found report.Report) []report.Finding {
 	var first, others []report.Finding
 	for _, f := range found.Findings {
@@ -144,17 +145,18 @@ func (x *Run) next(found report.Report) []report.Finding {
 	return others
 }
 
-// keyOf is by what a finding is known that is not to be tried again.
+// keyOf returns the key of a finding that is not tried again.
 func keyOf(f report.Finding) string {
 	return fmt.Sprint(f.File, "\x00", f.Object, "\x00", f.Rule, "\x00", f.Field, "\x00", f.Message)
 }
 
-// revealing reports whether the repair of a finding may bring other ones to light: because the object was not read before, or not
-// wholly checked.
+// revealing reports whether repairing a finding may reveal others, because the object was not read or not completely
+// checked.
 func revealing(f report.Finding) bool { return checks.NotRead[f.Rule] || checks.HalfChecked[f.Rule] }
 
-// try repairs some findings, of which there is at least one: all at once or, if that is no good, as many as it takes to find out for
-// which of them it is. What cannot be repaired is not tried again. It returns what is found then, and whether anything is repaired.
+// try repairs at least one finding: all at once or, if that fails, halves of them recursively until something
+// succeeds. It does not retry findings that cannot be repaired. It returns the findings afterwards, and whether
+// anything was repaired.
 func (x *Run) try(found report.Report, some []report.Finding) (after report.Report, made bool, err error) {
 	x.tries++
 	changed, done, refused, err := x.repaired(some)
@@ -193,7 +195,7 @@ func (x *Run) try(found report.Report, some []report.Finding) (after report.Repo
 	return found, false, nil
 }
 
-// lintAgain returns what is found with the texts so far, and some others.
+// lintAgain returns the findings for the current texts, overridden by others.
 func (x *Run) lintAgain(others map[string]string) report.Report {
 	texts := maps.Clone(x.texts)
 	maps.Copy(texts, others)
@@ -224,8 +226,9 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	return found
 }
 
-// better reports whether findings of one object are gone, and nothing is found instead: but for an object that was not read before,
-// or not wholly checked, and for those that depend on it. A warning whose words alone differ is none instead: it quotes what was repaired.
+// better reports whether the repaired findings are gone, and no new ones replace them. New findings are accepted if
+// the repair made an object readable or completely checkable. A warning that differs only in its text is not new,
+// because it may quote the repaired text.
 func better(before, after []report.Finding, repaired []Repair) bool {
 	type said struct {
 		object               report.Object
@@ -251,7 +254,7 @@ func better(before, after []report.Finding, repaired []Repair) bool {
 		}
 	}
 	for _, r := range repaired {
-		if counts[inWords(r.Finding)] < 0 && r.Finding.Rule != input.RuleObjectKind { // which makes another object of it
+		if counts[inWords(r.Finding)] < 0 && r.Finding.Rule != input.RuleObjectKind { // the repair makes another object of it
 			return false
 		}
 	}
@@ -261,9 +264,8 @@ func better(before, after []report.Finding, repaired []Repair) bool {
 	})
 }
 
-// repaired returns the texts of files in which the causes of some findings are repaired, and the repairs: those of the findings that
-// can be repaired. There are no texts if there are none, or if more would change than should.
-// refused is the reason why a text cannot be changed.
+// repaired returns the texts of files with some findings repaired, and the repairs made. There are no texts if more would change than
+// intended, or nothing at all. refused is the reason why a text cannot be changed.
 func (x *Run) repaired(some []report.Finding) (changed map[string]string, done []Repair, refused, err error) {
 	changed = map[string]string{}
 	inFiles := map[string][]report.Finding{}
@@ -310,14 +312,14 @@ func (x *Run) repairedFile(file string, some []report.Finding) (changed string, 
 	return changed, done, err
 }
 
-// overlap reports whether some operations change what others change: what a repair has repaired already.
+// overlap reports whether operations of both lists have the same path: the change is then made already.
 func overlap(some, others []edit.Op) bool {
 	return slices.ContainsFunc(some, func(op edit.Op) bool {
 		return slices.ContainsFunc(others, func(other edit.Op) bool { return slices.Equal(op.At(), other.At()) })
 	})
 }
 
-// objectOf returns the object that a finding is about; nil if it cannot be told. In a file it may have no name.
+// objectOf returns the object of a finding; nil if it is unknown. In the file it may lack a name.
 func objectOf(objects []*manifest.Object, f report.Finding) (o *manifest.Object) {
 	for _, other := range objects {
 		at := files.PlaceOf(other)

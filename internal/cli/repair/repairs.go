@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// repairs are the rules whose findings can be repaired, and how, in an object as JSON.
+// repairs maps rules to functions that repair their findings in an object decoded from JSON.
 var repairs = map[string]func(g *input.Given, object any, f report.Finding) patch{
 	strictjson.OriginFieldType:       repairSuggested,
 	strictjson.OriginUnknownField:    repairSuggested,
@@ -43,13 +43,13 @@ var repairs = map[string]func(g *input.Given, object any, f report.Finding) patc
 	"reserved-capability-silent":     repairSilent,
 }
 
-// patch is a repair: what it does, and the operations that do it. The zero value does nothing.
+// patch is a repair's description and its operations. The zero value does nothing.
 type patch struct {
 	what string
 	ops  []edit.Op
 }
 
-// instead is a patch by which one word takes the place of another one.
+// instead is a patch that replaces one word by another.
 func instead(from, to string, ops ...edit.Op) patch { return patch{from + " is now " + to, ops} }
 
 // member returns the path of a member of the mapping at a path.
@@ -57,7 +57,7 @@ func member(path fieldpath.Path, name string) fieldpath.Path {
 	return append(slices.Clip(path), fieldpath.Segment{Name: name, Index: -1})
 }
 
-// repairSuggested writes what is meant, if nothing else can be meant.
+// repairSuggested applies the suggestion if it is certain.
 func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	meant, path := f.Suggestion, fieldpath.Parse(f.Field)
 	if meant == nil || !meant.Certain || len(path) == 0 {
@@ -93,7 +93,8 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 // architecture matches the path of an architecture of a machine type, an image or a worker pool.
 var architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
 
-// repairArchitecture writes what Gardener calls an architecture, if it is the certain suggestion of a flavor that has this value.
+// repairArchitecture writes Gardener's name of an architecture, if it is the certain suggestion for the value in a
+// flavor.
 func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	value, isText := edit.Value(object, path).(string)
@@ -110,7 +111,7 @@ func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
 	return patch{}
 }
 
-// rename gives a member of the mapping at a path another key, unless there is one of that.
+// rename renames a member of the mapping at a path, unless the new key exists.
 func rename(object any, path fieldpath.Path, from, to string) patch {
 	members := edit.Members(edit.Value(object, path))
 	_, there := members[from]
@@ -120,7 +121,8 @@ func rename(object any, path fieldpath.Path, from, to string) patch {
 	return instead(from, to, edit.Rename(member(path, from), to))
 }
 
-// replaceRegion replaces a name in lists of regions, and as the value of a key region; list is the key of what is at the path.
+// replaceRegion replaces a region's name in lists of regions, and as the value of a key region. list is the key of
+// the value at path.
 func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.Suggestion) (ops []edit.Op) {
 	switch value := value.(type) {
 	case []any:
@@ -138,7 +140,7 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 	return ops
 }
 
-// zonesOf reports whether the zones of a region of a profile have another name for it: then it is the region that is misspelt.
+// zonesOf reports whether the region's zones begin with the other name: then the region itself is misspelled.
 func zonesOf(object any, region, name string) bool {
 	for _, r := range edit.Items(edit.Value(object, fieldpath.Parse("spec.regions"))) {
 		of := edit.Members(r)
@@ -151,7 +153,7 @@ func zonesOf(object any, region, name string) bool {
 	return false
 }
 
-// repairWrapped writes the content of a key in the place of the mapping that has this key alone.
+// repairWrapped replaces a mapping by the content of its only key.
 func repairWrapped(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	last := len(path) - 1
@@ -161,7 +163,7 @@ func repairWrapped(_ *input.Given, object any, f report.Finding) patch {
 	return patch{"the key " + path[last].Name + " is gone from around the capabilities", []edit.Op{edit.Unwrap(path)}}
 }
 
-// repairType gives the provider type of a profile the case that it has.
+// repairType corrects the case of a profile's provider type.
 func repairType(g *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	name, _ := edit.Value(object, path).(string)
@@ -172,7 +174,7 @@ func repairType(g *input.Given, object any, f report.Finding) patch {
 	return instead(name, known, edit.Replace(path, known))
 }
 
-// repairKind gives the kind of an object the form that it has, or the version that is served.
+// repairKind corrects an object's kind, or its apiVersion to the served version.
 func repairKind(_ *input.Given, object any, f report.Finding) patch {
 	path, served := fieldpath.Parse(f.Field), v1beta1.SchemeGroupVersion
 	text, _ := edit.Value(object, path).(string)

@@ -19,9 +19,10 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// How what is wrong with Gardener's own capabilities is repaired (semantics S3).
+// Repairing findings about reserved capabilities (semantics S3).
 
-// repairFirstText writes the names and values that the second text of GEP-0054 has, wherever the object has those of the first.
+// repairFirstText replaces names and values of the first text of GEP-0054 by those of the second, everywhere in the
+// object.
 func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	s := &secondText{renamed: map[string]bool{}}
 	spec := fieldpath.Parse("spec")
@@ -58,11 +59,11 @@ func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	return patch{strings.Join(what, ", "), s.ops}
 }
 
-// secondText collects the operations that write what the second text has.
+// secondText collects the operations that write the second text's names and values.
 type secondText struct {
 	ops     []edit.Op
 	renamed map[string]bool
-	// taken is set where both names stand side by side, of which no operation makes one.
+	// taken is set if both names occur side by side: no operation can merge them.
 	taken bool
 }
 
@@ -92,7 +93,7 @@ func (s *secondText) values(name string, values any, at fieldpath.Path) {
 	}
 }
 
-// repairIncomplete registers the values that a capability of Gardener lacks, in Gardener's order.
+// repairIncomplete registers all values of a reserved capability, in Gardener's order.
 func repairIncomplete(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	if len(path) == 0 {
@@ -111,8 +112,9 @@ func repairIncomplete(_ *input.Given, object any, f report.Finding) patch {
 	return patch{}
 }
 
-// repairSilent writes what a flavor had before the registration: where the finding is and, if that is in the provider config, in the flavors of
-// core that are written in the same way. If there are none, but others, it is not known which of them is meant.
+// repairSilent declares a flavor's values from before the registration: at the finding and, for the provider config,
+// in equal flavors of core. If core has only different flavors for the version, the repair is ambiguous and does
+// nothing.
 func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	reserved := capability.Reserved()
@@ -147,7 +149,7 @@ func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 	return patch{fmt.Sprintf("%s is [%s]", silent.Name, silent.Undeclared), ops}
 }
 
-// versionAt returns the image version of the provider config that a path is in; empty if it is in none.
+// versionAt returns the image version of the provider config that contains a path; empty if none does.
 func versionAt(object any, path fieldpath.Path) (image, version string) {
 	eachVersion(object, "spec.providerConfig.machineImages", func(i, v string, _ map[string]any, at fieldpath.Path) {
 		if len(path) > len(at) && slices.Equal(path[:len(at)], at) {
@@ -157,7 +159,7 @@ func versionAt(object any, path fieldpath.Path) (image, version string) {
 	return image, version
 }
 
-// eachVersion calls a function for each version of the images in a list at a path, with the names of image and version.
+// eachVersion calls do for each image version in the list at a path, with the names of image and version.
 func eachVersion(object any, images string, do func(image, version string, value map[string]any, at fieldpath.Path)) {
 	at := fieldpath.Parse(images)
 	for i, image := range edit.Items(edit.Value(object, at)) {

@@ -19,9 +19,9 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Back returns what a manifest becomes in the legacy format, for which no capability may say more than an architecture. The
-// deprecated fields for architectures stay, and are written where they would be missed. A manifest that is there already stays as
-// it is. Of a NamespacedCloudProfile the Parent is the one that it has before. Errors are as those of [Forward].
+// Back returns a manifest in the legacy format, in which capabilities can only declare an architecture. The
+// deprecated architecture fields stay, and are written where they are needed. A manifest in the legacy format is not
+// changed. The Parent of a NamespacedCloudProfile is the one before the migration. Errors are as for [Forward].
 func Back(cloud provider.Provider[any], input Input) (result Result, errs field.ErrorList, err error) {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -44,7 +44,7 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	for v := range entries.Versions(&p.spec) {
 		p.backVersion(v, versionIn(filled, v).CapabilityFlavors)
 	}
-	if p.input.Parent != nil { // as Gardener demands of a child as long as its parent is not back
+	if p.input.Parent != nil { // Gardener requires it of a child until its parent is migrated back
 		for _, v := range p.unfilled(p.capabilities) {
 			v.Architectures = architecturesOf(v)
 		}
@@ -62,14 +62,15 @@ func (p *document) refuseOthers(at, name string) {
 	}
 }
 
-// refuseIn reports the capabilities at a path that say more than an architecture.
+// refuseIn reports the capabilities at a path other than the architecture.
 func (p *document) refuseIn(at string, capabilities v1beta1.Capabilities) {
 	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
 		p.refuseOthers(at+"."+name, name)
 	}
 }
 
-// architecturesNamed returns the architectures that capabilities name: if they name none, the only registered one, or amd64 if there are several.
+// architecturesNamed returns the architectures in capabilities. The default is the only registered one, or amd64 if
+// there are several.
 func (p *document) architecturesNamed(capabilities v1beta1.Capabilities) []string {
 	if named := capabilities[capability.Architecture]; len(named) > 0 {
 		return named
@@ -80,7 +81,7 @@ func (p *document) architecturesNamed(capabilities v1beta1.Capabilities) []strin
 	return []string{constants.ArchitectureAMD64}
 }
 
-// backMachineType removes the capabilities of a machine type, and sets its architecture unless it is set.
+// backMachineType removes a machine type's capabilities, and sets its architecture unless it is set.
 func (p *document) backMachineType(i int) {
 	t := &p.spec.MachineTypes[i]
 	p.refuseIn(fmt.Sprintf("spec.machineTypes[%d].capabilities", i), t.Capabilities)
@@ -91,15 +92,15 @@ func (p *document) backMachineType(i int) {
 	}
 }
 
-// backVersion removes the flavors of an image version, and lists their architectures unless they are listed. filled has the
-// flavors that admission fills in.
+// backVersion removes an image version's flavors, and lists their architectures unless they are listed. filled are
+// the flavors after admission.
 func (p *document) backVersion(version entries.Version, filled []v1beta1.MachineImageFlavor) {
 	for n, flavor := range version.CapabilityFlavors {
 		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", pathOf(version), n), flavor.Capabilities)
 	}
 	version.CapabilityFlavors = nil
 	var architectures []string
-	for _, flavor := range filled { // each of another architecture: all others are refused
+	for _, flavor := range filled { // each of another architecture: others are refused
 		architectures = append(architectures, p.architecturesNamed(flavor.Capabilities)...)
 	}
 	if len(architectures) == 0 && p.input.Parent == nil {

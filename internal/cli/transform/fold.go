@@ -30,20 +30,20 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Fold joins image versions that are told apart by a suffix only: 1.2.3-baremetal becomes a flavor of 1.2.3.
+// Fold joins image versions that differ only in a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3.
 type Fold struct {
-	// Suffix with what separates it: "-baremetal".
+	// Suffix includes its separator: "-baremetal".
 	Suffix string
-	// Capability tells the flavors apart, instead of the suffix.
+	// Capability distinguishes the flavors, instead of the suffix.
 	Capability string
-	// Value is what flavors of the version with the suffix have, and Plain what those of the other one have.
+	// Value is the value for flavors of the version with the suffix, and Plain for those of the other version.
 	Value, Plain string
 }
 
-// StandardPlain is the Plain of a [Fold] that does not say it.
+// StandardPlain is the default of Plain in a [Fold].
 const StandardPlain = "standard"
 
-// ParseFold reads a fold as SUFFIX=CAPABILITY:VALUE[,PLAIN].
+// ParseFold parses SUFFIX=CAPABILITY:VALUE[,PLAIN].
 func ParseFold(text string) (*Fold, error) {
 	suffix, rest, hasCapability := strings.Cut(text, "=")
 	name, values, hasValues := strings.Cut(rest, ":")
@@ -66,8 +66,8 @@ func ParseFold(text string) (*Fold, error) {
 	return f, nil
 }
 
-// checkReserved returns an error about a capability with the prefix of those that Gardener has reserved, or about the values of it. If
-// nobody says the plain value, it is what images have that do not declare the capability.
+// checkReserved returns an error if a capability with the reserved prefix is unknown or lacks the values. The default
+// of Plain is then the value of images that do not declare the capability.
 func (f *Fold) checkReserved(text string, says bool) error {
 	if !f.IsReserved() || f.Value == "" {
 		return nil
@@ -101,10 +101,10 @@ func (f *Fold) checkReserved(text string, says bool) error {
 	return nil
 }
 
-// IsReserved reports whether the capability is one that Gardener has reserved, which is known without being registered.
+// IsReserved reports whether the capability is reserved for Gardener, and so is known without being registered.
 func (f *Fold) IsReserved() bool { return strings.HasPrefix(f.Capability, capability.ReservedPrefix) }
 
-// Folds returns the version that a version is folded into; false if its name does not say so.
+// Folds returns the version that a version is folded into; false if it does not have the suffix.
 func (f *Fold) Folds(version string) (plain string, folds bool) {
 	plain, folds = strings.CutSuffix(version, f.Suffix)
 	return plain, folds && plain != ""
@@ -120,7 +120,7 @@ func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
 	return len(pairs) > 0
 }
 
-// Declared reports whether a flavor of the provider config declares the capability of a fold with its value.
+// Declared reports whether a flavor of the provider config declares the fold's capability with its value.
 func (f *Fold) Declared(cloud provider.Provider[any], input Input) bool {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -133,10 +133,10 @@ func (f *Fold) Declared(cloud provider.Provider[any], input Input) bool {
 	})
 }
 
-// Formerly returns which version of an image a combination was called by before a migration, from the specs of the profile before
-// and after it, as they are rendered: a version with the suffix of the Fold is left out if it is gone, and on the
-// machine types that support the Value of the Fold alone, the version without the suffix has been the one with it. Nil, without a
-// Fold: all keep their names. The result is as an [update.View] has it, and safe for concurrent use.
+// Formerly returns a function that maps a combination to its image version before the migration, given the rendered
+// specs of the profile before and after. A removed version with the Fold's suffix is left out. On machine types that
+// support only the Fold's Value, the version without the suffix maps to the one with it. The function is nil without
+// a Fold. It is for an [update.View], and safe for concurrent use.
 func (o Options) Formerly(
 	cloud provider.Provider[any], before, after *v1beta1.CloudProfileSpec,
 ) func(resolve.Combination) (version string, counts bool) {
@@ -162,7 +162,7 @@ func (o Options) Formerly(
 	}
 }
 
-// Matches reports whether the name of a machine type fits a pattern.
+// Matches reports whether the name of a machine type matches a pattern.
 func Matches(pattern, name string) bool {
 	fits, _ := path.Match(pattern, name)
 	return fits
@@ -172,8 +172,8 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return Matches(pattern, name) })
 }
 
-// register returns a vocabulary with the capability of a fold: the plain value before the other one, so that it is preferred
-// where both fit. What is registered keeps its order. A capability of Gardener is not registered unless it is.
+// register adds a fold's capability to a vocabulary. Plain precedes Value, so it is preferred if both fit. Registered
+// values keep their order. A reserved capability is only extended, never added.
 func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
 	if f.IsReserved() && !registersName(capabilities, f.Capability) {
 		return capabilities
@@ -196,12 +196,12 @@ func registersName(capabilities []v1beta1.CapabilityDefinition, name string) boo
 	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 }
 
-// pair is a version with a suffix, and the one without.
+// pair is a version with the suffix, and the one without.
 type pair struct{ suffixed, plain entries.Version }
 
-// foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
-// the profile lists as well, and for both of which the provider config has an image. Others with the suffix are unpaired; of
-// those that a NamespacedCloudProfile extends its parent says so. Nil: nothing is folded.
+// foldable returns the versions of core to fold, in the order of the profile. The profile must also list the version
+// without the suffix, and the provider config must have images for both. Other versions with the suffix are unpaired,
+// except those that a NamespacedCloudProfile extends: the parent reports them. If f is nil, nothing is folded.
 func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
 	if f == nil {
 		return nil, nil
@@ -245,17 +245,17 @@ func Inherits(parent *v1beta1.CloudProfileSpec, id provider.ImageVersion) bool {
 	return listed
 }
 
-// isPaired reports whether an image version is one that is folded, or that another one is folded into.
+// isPaired reports whether an image version is folded, or another one is folded into it.
 func (p *document) isPaired(id provider.ImageVersion) bool {
 	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id || pair.plain.ID == id })
 }
 
-// isFolded reports whether an image version is one that is folded.
+// isFolded reports whether an image version is folded into another one.
 func (p *document) isFolded(id provider.ImageVersion) bool {
 	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id })
 }
 
-// fold joins versions, and returns those that are kept. The capability is registered, unless it is one of Gardener's.
+// fold joins versions, and returns the ones that are kept. The capability must be registered, unless it is reserved.
 func (p *document) fold(f *Fold) []Kept {
 	p.refuseFirstText(f)
 	core := p.fill(p.capabilities)
@@ -285,7 +285,7 @@ func (p *document) fold(f *Fold) []Kept {
 	return kept
 }
 
-// refuseFirstText reports the capability of a fold by the name that it has in the first text of GEP-0054.
+// refuseFirstText reports uses of the fold's capability under its name in the first text of GEP-0054.
 func (p *document) refuseFirstText(f *Fold) {
 	refuse := func(at, name string) bool {
 		if name == f.Capability || texts.Canonical(name) != f.Capability || len(p.pairs) == 0 {
@@ -310,11 +310,12 @@ func (p *document) refuseFirstText(f *Fold) {
 	}
 }
 
-// inPlaceUpdates is the field of a version that says whether it supports updates in place.
+// inPlaceUpdates is the field that says whether a version supports in-place updates.
 const inPlaceUpdates = "inPlaceUpdates"
 
-// checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both. Versions that are
-// told apart by updates in place differ in whether core says that they support them; that it does is what the plain one takes over.
+// checkPair reports fields that a version has once for all its flavors, and that differ between the two versions. A
+// fold by update type tolerates that only one of them supports in-place updates; the plain version then supports
+// them.
 func (p *document) checkPair(f *Fold, pair pair) {
 	suffixed, plain := pair.suffixed.ID, pair.plain.ID
 	was, is := fieldsOf(*pair.suffixed.MachineImageVersion), fieldsOf(*pair.plain.MachineImageVersion)
@@ -340,7 +341,8 @@ func (p *document) checkPair(f *Fold, pair pair) {
 	}
 }
 
-// fieldsOf returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
+// fieldsOf returns the fields of a core version that apply to all its flavors, as JSON by name, with Gardener's
+// defaults.
 func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	v1beta1.SetDefaults_MachineImageVersion(&version)
 	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
@@ -348,7 +350,7 @@ func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	var raw bytes.Buffer
 	var fields map[string]json.RawMessage
 	e := json.NewEncoder(&raw)
-	e.SetEscapeHTML(false) // for constraints
+	e.SetEscapeHTML(false) // constraints contain < and >
 	said := map[string]string{}
 	if e.Encode(version) == nil && json.Unmarshal(raw.Bytes(), &fields) == nil {
 		for name, value := range fields {
@@ -358,7 +360,7 @@ func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	return said
 }
 
-// foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
+// foldFlavors adds the suffixed version's flavors to the plain version's entry in the provider config.
 func (p *document) foldFlavors(f *Fold, pair pair) {
 	plain, suffixed := pair.plain.ID, pair.suffixed.ID
 	var target map[string]any // the first entry of the plain version
@@ -395,10 +397,10 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 	p.refresh()
 }
 
-// flavorsOf returns copies of the flavors of an entry, in whichever format it is.
+// flavorsOf returns copies of an entry's flavors, in either format.
 func (p *document) flavorsOf(e *configEntry) (flavors []any) {
 	var entries []map[string]any
-	if e.Legacy || e.Scattered() { // which is refused
+	if e.Legacy || e.Scattered() { // encode refuses a scattered entry
 		entries = p.encode(*e, provider.FormatFlavors)
 	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
 		return nil
@@ -413,7 +415,7 @@ func capabilitiesOf(flavor any) map[string]any {
 	return edit.Members(edit.Members(flavor)["capabilities"])
 }
 
-// declare adds a value of a capability to those flavors of the provider config that do not declare it, and returns them.
+// declare adds a value of a capability to the provider config's flavors that do not declare it, and returns them.
 func declare(flavors []any, name, value string) []any {
 	for _, flavor := range flavors {
 		tree := edit.Members(flavor)
@@ -427,8 +429,8 @@ func declare(flavors []any, name, value string) []any {
 	return flavors
 }
 
-// foldCore gives the plain version of core the flavors of the one with the suffix. core is filled. Flavors that differ in a capability only
-// that is not registered are one, and admission fills them in if neither version has any.
+// foldCore adds the suffixed version's flavors to the plain version in core, both from the filled spec core. Flavors
+// that differ only in an unregistered capability are merged. If neither version has flavors, admission fills them in.
 func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) {
 	version, name := pair.plain, f.Capability
 	if f.IsReserved() && !registersName(p.capabilities, name) {
@@ -445,13 +447,13 @@ func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) 
 	if len(version.Architectures) == 0 {
 		return
 	}
-	for _, flavor := range version.CapabilityFlavors { // the deprecated field has to agree
+	for _, flavor := range version.CapabilityFlavors { // the deprecated field must be consistent
 		version.Architectures = added(version.Architectures, flavor.Capabilities[capability.Architecture]...)
 	}
 }
 
-// declaring returns the flavors of an image version with a value of a capability, where they do not declare it; as they are if it has no
-// name. Without flavors it has one that says nothing else.
+// declaring returns an image version's flavors, with the value of a capability where they do not declare it;
+// unchanged if name is empty. A version without flavors has one empty flavor.
 func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1beta1.MachineImageFlavor {
 	declared := version.CapabilityFlavors
 	if len(declared) == 0 {
@@ -487,7 +489,8 @@ func (p *document) removeEntries(id provider.ImageVersion) {
 	p.refresh()
 }
 
-// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and others the plain one.
+// foldMachineTypes declares the fold's value on the machine types whose name matches a pattern, and the plain value
+// on all others.
 func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// configEntry is an image version of the provider config, as it is read and as it is written.
+// configEntry is an image version of the provider config, decoded and as written.
 type configEntry struct {
 	id provider.ImageVersion
 	*imageselector.Version[any]
@@ -50,7 +50,8 @@ func (p *document) decode() []imageselector.Image[any] {
 	return images
 }
 
-// Images returns the images of a provider config, and what cannot be read of them: it would be lost where they are written anew.
+// Images returns the images of a provider config, and errors about parts of them that cannot be read and would be
+// lost in rewriting.
 func Images(cloud provider.Provider[any], raw *runtime.RawExtension) (images []imageselector.Image[any], unread field.ErrorList) {
 	if !providerconfig.HasContent(raw) {
 		return nil, nil
@@ -65,12 +66,12 @@ func Images(cloud provider.Provider[any], raw *runtime.RawExtension) (images []i
 	return config.Images, unread
 }
 
-// configImage returns an image of the provider config; nil if it is of another form.
+// configImage returns an image of the provider config as written; nil if it is not a mapping.
 func (p *document) configImage(index int) map[string]any {
 	return entry(p.config["machineImages"], index)
 }
 
-// refresh takes over what has been changed in the provider config.
+// refresh updates the spec with the modified provider config.
 func (p *document) refresh() {
 	if p.config == nil {
 		return
@@ -80,8 +81,8 @@ func (p *document) refresh() {
 	}
 }
 
-// rewrite writes the entries of the provider config for which of is true in a format, unless they are in it. Several entries of
-// one version become one with flavors, in the place of the first.
+// rewrite converts the provider config's entries that of selects to a format. Several entries of a version are merged
+// into one with flavors, at the place of the first.
 func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion) bool) {
 	p.filled = p.fill(p.capabilities)
 	for i, image := range p.decode() {
@@ -90,7 +91,7 @@ func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion
 	p.refresh()
 }
 
-// rewriteImage rewrites the entries of one image, whose tree is owner.
+// rewriteImage converts the entries of one image; owner is the image as written.
 func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool) {
 	list := edit.Items(owner["versions"])
 	var rewritten []any
@@ -99,7 +100,7 @@ func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image
 		version := &image.Versions[k]
 		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
 		if version.Legacy == (format == provider.FormatLegacy) || !of(id) {
-			if k >= len(list) { // in a list for one region; else encode refuses it
+			if k >= len(list) { // in a list for one region; otherwise encode refuses it
 				continue
 			}
 			if written := edit.Members(list[k]); !version.Legacy && firsts[id.Version] == nil {
@@ -125,7 +126,8 @@ func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image
 	}
 }
 
-// keep gives an entry what the provider ignores of another one, in whose place it stands. What cannot stay is an error.
+// keep copies fields that the provider ignores to the entry that replaces another. It reports fields that cannot be
+// kept.
 func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
 	ignorer, _ := provider.As[providerconfig.FieldIgnorer](p.cloud)
 	for _, lost := range providerconfig.Keep(ignorer, entry, of.tree, rewritten) {
@@ -133,7 +135,7 @@ func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
 	}
 }
 
-// encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
+// encode returns an entry in a format. If that is not possible, it reports an error and returns nil.
 func (p *document) encode(e configEntry, format provider.Format) []map[string]any {
 	converted := *e.Version
 	converted.Legacy = format == provider.FormatLegacy
@@ -153,8 +155,8 @@ func (p *document) encode(e configEntry, format provider.Format) []map[string]an
 	return entries
 }
 
-// declared returns the flavors of an entry with the capabilities that they are to declare: those of the core flavor to which they
-// correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
+// declared returns an entry's flavors with the capabilities to declare: those of the corresponding core flavor
+// (semantics S8) or, if there is none, their own. An image for all architectures becomes one flavor for each of them.
 func (p *document) declared(id provider.ImageVersion, version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	core := p.coreOf(id)
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
@@ -190,8 +192,8 @@ func (p *document) declared(id provider.ImageVersion, version *imageselector.Ver
 	return flavors
 }
 
-// coreOf returns the flavors of an image version in core. Of a version without any, as a NamespacedCloudProfile may have it, Gardener makes
-// them of its architectures, if several are registered.
+// coreOf returns the flavors of an image version in core. If a version has none, as in a NamespacedCloudProfile,
+// Gardener derives them from its architectures if several are registered.
 func (p *document) coreOf(id provider.ImageVersion) []v1beta1.MachineImageFlavor {
 	v, found := entries.Find(p.filled, id)
 	if !found {
@@ -203,7 +205,7 @@ func (p *document) coreOf(id provider.ImageVersion) []v1beta1.MachineImageFlavor
 	return flavorsByArchitecture(v)
 }
 
-// undeclared returns the flavors of an entry with their architecture and nothing else, and reports those that say more.
+// undeclared returns an entry's flavors with only their architecture, and reports other capabilities.
 func (p *document) undeclared(version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	flavors := slices.Clone(version.Flavors)
 	for i := range flavors {
@@ -219,8 +221,8 @@ func (p *document) undeclared(version *imageselector.Version[any]) []imageselect
 	return flavors
 }
 
-// Encode returns the entries for an image version in its format, in a provider config of some apiVersion and kind. In the legacy format they
-// leave out the architecture amd64 where the provider reads the same without it.
+// Encode returns the entries for an image version in its format, for a provider config's apiVersion and kind. The
+// legacy format omits the architecture amd64 if the provider reads the same without it.
 func Encode(cloud provider.Provider[any], apiVersion, kind any, version imageselector.Version[any]) ([]map[string]any, error) {
 	if !version.Legacy {
 		return profile.Encode(cloud, version, provider.FormatFlavors)
@@ -244,8 +246,8 @@ func Encode(cloud provider.Provider[any], apiVersion, kind any, version imagesel
 	return entries, err
 }
 
-// ReadEntry returns an entry for an image version as the provider reads it in a provider config of some apiVersion and kind, which is at a
-// path, and what it finds wrong. It is nil if that cannot be told.
+// ReadEntry decodes an image version's entry as the provider does in a config with this apiVersion and kind at a
+// path. It also returns the provider's errors. The version is nil if the entry cannot be decoded.
 func ReadEntry(
 	cloud provider.Provider[any], apiVersion, kind any, entry map[string]any, at *field.Path,
 ) (*imageselector.Version[any], field.ErrorList) {

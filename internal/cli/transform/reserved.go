@@ -25,12 +25,13 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Registering the reserved capabilities gives what says nothing of them another meaning (semantics S3): it has all values then. So the
-// values that it had are written down.
+// Registering a reserved capability changes the meaning of flavors that leave it out: they then have all its values
+// (semantics S3). So their previous values are written.
 
-// Uses returns the reserved capabilities that a manifest uses, by the names that the second text of GEP-0054 has for them, in the order of
-// [capability.Reserved]: those that it registers, or that a machine type or a flavor declares, by either name; and updates in place if
-// core has a version that supports them. What only the first text has is not among them. Nothing is used by what cannot be read.
+// Uses returns the reserved capabilities that a manifest uses, by their names in the second text of GEP-0054, in the
+// order of [capability.Reserved]. A manifest uses the capabilities that it registers, or that a machine type or
+// flavor declares, by either name. It uses the update type if a version in core supports in-place updates.
+// Capabilities of the first text only are left out. The result is nil if the manifest cannot be read.
 func Uses(cloud provider.Provider[any], input Input) []string {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -69,13 +70,15 @@ func secondText() []string {
 	return slices.DeleteFunc(texts.Names(), texts.OfFirst)
 }
 
-// Register returns what a manifest becomes that registers some reserved capabilities, by the names of the second text of GEP-0054 and with
-// all values of Gardener's. Names and values of the first text become those of the second, wherever they are. Every flavor of the
-// provider config that leaves one of them out gets the values that it had, and core's flavors become those of the provider config. A
-// manifest in the legacy format registers the architecture as well, as by [Forward], and its image versions become flavors.
+// Register returns a manifest that registers reserved capabilities, by their names in the second text of GEP-0054 and
+// with all of Gardener's values. It replaces names and values of the first text everywhere. Flavors of the provider
+// config that leave out one of these capabilities get their previous values, and the core flavors then match those of
+// the provider config. A manifest in the legacy format also registers the architecture, as with [Forward], and its
+// image versions become flavors.
 //
-// uses are what the profile and its NamespacedCloudProfiles use, as of [Uses]; none leaves a manifest as it is. was is the vocabulary
-// before: of a NamespacedCloudProfile that of its parent. What the parent is not going to register stays as it is. Errors are as those of Forward.
+// uses are the capabilities that the profile and its NamespacedCloudProfiles use, see [Uses]; if empty, the manifest
+// does not change. was is the previous vocabulary, of a NamespacedCloudProfile its parent's. Capabilities that the
+// parent does not register do not change. Errors are as for Forward.
 func Register(
 	cloud provider.Provider[any], input Input, uses []string, was []v1beta1.CapabilityDefinition,
 ) (result Result, errs field.ErrorList, err error) {
@@ -121,35 +124,36 @@ func Register(
 	return result, errs, err
 }
 
-// Together is what a worker pool asks for that asks for more than one of the reserved capabilities: those of which each changes nothing by
-// itself may do so together.
+// Together returns a request for several reserved capabilities: they may change an image together although none does
+// alone.
 func Together() []resolve.Template {
 	return []resolve.Template{{Worker: capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}}}
 }
 
-// registration is a manifest while reserved capabilities are registered in it, or not any more.
+// registration is a manifest during the registration of reserved capabilities, or its reversal.
 type registration struct {
 	*document
-	// names are those that are registered, or not any more, by the second text.
+	// names are the capabilities to register or unregister, by the second text.
 	names []string
-	// vocabulary is that before, with the architecture.
+	// vocabulary is the previous one, with the architecture.
 	vocabulary *capability.Vocabulary
 	// mapped are the flavors of the provider config.
 	mapped map[provider.ImageVersion][]mappedFlavor
-	// unreplaced are those that declare what the second text has nothing in the place of.
+	// unreplaced are the paths of flavors whose capability has no replacement in the second text.
 	unreplaced []string
 }
 
-// mappedFlavor is a flavor of the provider config: what it declares before and after, by the names of the second text.
+// mappedFlavor contains the capabilities that a flavor of the provider config declares before and after, by the
+// second text.
 type mappedFlavor struct{ was, is v1beta1.Capabilities }
 
-// definition returns that of a reserved capability.
+// definition returns the definition of a reserved capability, which must exist.
 func definition(name string) capability.Definition {
 	all := capability.Reserved()
 	return all[slices.IndexFunc(all, func(d capability.Definition) bool { return d.Name == name })]
 }
 
-// registeredAs returns the entry that registers a reserved capability by either name; nil if none does. The first one counts.
+// registeredAs returns the first entry that registers a reserved capability by either name; nil if there is none.
 func registeredAs(capabilities []v1beta1.CapabilityDefinition, name string) *v1beta1.CapabilityDefinition {
 	for i := range capabilities {
 		if texts.Canonical(capabilities[i].Name) == name {
@@ -159,13 +163,14 @@ func registeredAs(capabilities []v1beta1.CapabilityDefinition, name string) *v1b
 	return nil
 }
 
-// isComplete reports whether a vocabulary registers a reserved capability by the name of the second text, with all values of Gardener's.
+// isComplete reports whether a vocabulary registers a reserved capability by its name in the second text, with all of
+// Gardener's values.
 func isComplete(capabilities []v1beta1.CapabilityDefinition, name string) bool {
 	as := registeredAs(capabilities, name)
 	return as != nil && as.Name == name && !slices.ContainsFunc(definition(name).Values, func(value string) bool { return !slices.Contains(as.Values, value) })
 }
 
-// withoutNew returns a vocabulary in which the reserved capabilities are registered as they were.
+// withoutNew returns a vocabulary in which the reserved capabilities are registered as before.
 func withoutNew(capabilities, was []v1beta1.CapabilityDefinition) (old []v1beta1.CapabilityDefinition) {
 	for _, c := range capabilities {
 		if !slices.Contains(secondText(), c.Name) {
@@ -177,13 +182,13 @@ func withoutNew(capabilities, was []v1beta1.CapabilityDefinition) (old []v1beta1
 	return old
 }
 
-// registering returns a vocabulary that registers reserved capabilities, behind all others. Those that it has keep their place and the
-// order of their values.
+// registering returns a vocabulary that registers reserved capabilities, after all others. Registered ones keep their
+// place and the order of their values.
 func registering(capabilities []v1beta1.CapabilityDefinition, names []string) (all []v1beta1.CapabilityDefinition) {
 	for _, c := range capabilities {
 		name := texts.Canonical(c.Name)
 		if registeredAs(all, name) != nil {
-			continue // by its other name
+			continue // already registered by the other name
 		}
 		if slices.Contains(secondText(), name) {
 			c = v1beta1.CapabilityDefinition{Name: name, Values: inWords(c.Name, c.Values)}
@@ -200,7 +205,7 @@ func registering(capabilities []v1beta1.CapabilityDefinition, names []string) (a
 	return all
 }
 
-// inWords returns values of a capability in the words of the second text; those that the first one does not have stay.
+// inWords translates a capability's values to the second text. Values unknown to the first text do not change.
 func inWords(name string, values []string) []string {
 	if !texts.OfFirst(name) {
 		return values
@@ -215,7 +220,7 @@ func inWords(name string, values []string) []string {
 	return translated
 }
 
-// added returns values with those of some others that are not among them.
+// added returns values followed by the others that it lacks.
 func added(values []string, others ...string) []string {
 	values = slices.Clone(values)
 	for _, value := range others {
@@ -226,7 +231,7 @@ func added(values []string, others ...string) []string {
 	return values
 }
 
-// renamed returns capabilities by the names of the second text, in its words. Values that the first one does not have are reported.
+// renamed translates capabilities to the second text. It reports values that the first text does not have.
 func (p *document) renamed(c v1beta1.Capabilities, at string) v1beta1.Capabilities {
 	is := maps.Clone(c)
 	for _, d := range capability.FirstText() {
@@ -247,7 +252,8 @@ func (p *document) renamed(c v1beta1.Capabilities, at string) v1beta1.Capabiliti
 	return is
 }
 
-// meaning returns the values that a flavor has of a reserved capability which it does not declare; nil for a version that core lacks.
+// meaning returns the values that a flavor has of a reserved capability that it does not declare. version is nil if
+// core lacks it.
 func (r *registration) meaning(name string, version *v1beta1.MachineImageVersion) []string {
 	if as := registeredAs(r.capabilities, name); as != nil && as.Name == name {
 		return as.Values
@@ -255,7 +261,7 @@ func (r *registration) meaning(name string, version *v1beta1.MachineImageVersion
 	return undeclared(name, version)
 }
 
-// undeclared returns what a flavor has that does not declare a reserved capability where that is not registered.
+// undeclared returns a flavor's values of an unregistered reserved capability that it does not declare.
 func undeclared(name string, version *v1beta1.MachineImageVersion) []string {
 	values := profile.Undeclared(version)[name]
 	if values == nil {
@@ -264,7 +270,7 @@ func undeclared(name string, version *v1beta1.MachineImageVersion) []string {
 	return slices.DeleteFunc(definition(name).Values, func(value string) bool { return !slices.Contains(values, value) })
 }
 
-// flavors writes the values that flavors of the provider config had and do not declare.
+// flavors writes the values that flavors of the provider config had without declaring them.
 func (r *registration) flavors() {
 	r.eachFlavor(func(c v1beta1.Capabilities, version *v1beta1.MachineImageVersion) {
 		for _, name := range r.names {
@@ -275,8 +281,8 @@ func (r *registration) flavors() {
 	})
 }
 
-// eachFlavor has what flavors of the provider config declare changed by a function, which is given the version of core as well; nil if
-// core does not list it.
+// eachFlavor calls change to modify the declared capabilities of each flavor in the provider config. version is the
+// version in core; nil if core does not list it.
 func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v1beta1.MachineImageVersion)) {
 	r.mapped = map[provider.ImageVersion][]mappedFlavor{}
 	for _, e := range r.entries() {
@@ -287,7 +293,7 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 		for i, flavor := range edit.Items(e.tree["capabilityFlavors"]) {
 			tree, declared := edit.Members(flavor), v1beta1.Capabilities{}
 			if raw, err := json.Marshal(capabilitiesOf(flavor)); tree == nil || err != nil || json.Unmarshal(raw, &declared) != nil {
-				continue // which is an error that has been reported
+				continue // the error has been reported
 			}
 			was := r.renamed(declared, fmt.Sprintf("%s.capabilityFlavors[%d].capabilities", e.Path, i))
 			if was == nil {
@@ -307,7 +313,8 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 	r.refresh()
 }
 
-// core gives an image version of core the flavors that correspond to those of the provider config. filled are those that admission fills in.
+// core updates an image version's flavors in core to match those of the provider config. filled are the flavors after
+// admission.
 func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlavor) {
 	listed := filled
 	if len(listed) == 0 {
@@ -325,7 +332,7 @@ func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlav
 	for _, c := range flavors {
 		variants := r.variants(c, v, carried)
 		found = found || len(variants) > 0
-		if len(variants) == 0 { // no image has it
+		if len(variants) == 0 { // no image has this flavor
 			variants = append(variants, c)
 		}
 		for _, variant := range variants {
@@ -339,8 +346,8 @@ func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlav
 	}
 }
 
-// variants returns what becomes of a flavor of core: one for each flavor of the provider config that corresponds to it (semantics S8).
-// carried are the capabilities that core declares.
+// variants returns the replacements of a core flavor: one for each corresponding flavor of the provider config
+// (semantics S8). carried are the capabilities that core declares.
 func (r *registration) variants(c v1beta1.Capabilities, v entries.Version, carried sets.Set[string]) (all []v1beta1.Capabilities) {
 	set := r.set(c, v)
 	for _, m := range r.mapped[v.ID] {
@@ -359,13 +366,13 @@ func (r *registration) variants(c v1beta1.Capabilities, v entries.Version, carri
 	return all
 }
 
-// set returns what a flavor of an image version supported that declares capabilities.
+// set returns the capabilities that an image version's flavor supported before, given its declaration.
 func (r *registration) set(c v1beta1.Capabilities, v entries.Version) capability.Set {
 	set, _ := r.vocabulary.Flavor(c, profile.Undeclared(v.MachineImageVersion), nil)
 	return set
 }
 
-// carried returns capabilities without the reserved ones that core did not carry: that are neither registered nor among some others.
+// carried removes the reserved capabilities that core did not carry: neither registered nor in others.
 func (r *registration) carried(c v1beta1.Capabilities, others sets.Set[string]) v1beta1.Capabilities {
 	c = maps.Clone(c)
 	maps.DeleteFunc(c, func(name string, _ v1beta1.CapabilityValues) bool {
@@ -374,10 +381,10 @@ func (r *registration) carried(c v1beta1.Capabilities, others sets.Set[string]) 
 	return c
 }
 
-// Unregister returns what a manifest becomes that does not register the reserved capabilities: flavors of the provider config declare
-// them, unless they say what holds anyway, and nothing else does. Core's flavors that differ in nothing else become one. Of a
-// NamespacedCloudProfile the Parent is the one that it has before. A manifest that registers none stays as it is. Errors are as those of
-// [Forward].
+// Unregister returns a manifest that does not register the reserved capabilities. Only flavors of the provider config
+// declare them then, except values that are the default. Core flavors that no longer differ are merged. The Parent of
+// a NamespacedCloudProfile is the one before the migration. A manifest that registers none does not change. Errors
+// are as for [Forward].
 func Unregister(cloud provider.Provider[any], input Input) (result Result, errs field.ErrorList, err error) {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -407,7 +414,7 @@ func Unregister(cloud provider.Provider[any], input Input) (result Result, errs 
 	return p.result(nil)
 }
 
-// leaveOut has a flavor of the provider config declare what it supported, and leave out what holds anyway.
+// leaveOut declares the values that a flavor of the provider config supported, and removes defaults.
 func (r *registration) leaveOut(c v1beta1.Capabilities, version *v1beta1.MachineImageVersion) {
 	for _, name := range r.names {
 		values, declared := c[name]
@@ -424,7 +431,7 @@ func (r *registration) leaveOut(c v1beta1.Capabilities, version *v1beta1.Machine
 	}
 }
 
-// without returns capabilities without the reserved ones that are not registered any more.
+// without removes the reserved capabilities that are no longer registered.
 func (r *registration) without(c v1beta1.Capabilities) v1beta1.Capabilities {
 	c = maps.Clone(c)
 	maps.DeleteFunc(c, func(name string, _ v1beta1.CapabilityValues) bool {
@@ -433,7 +440,7 @@ func (r *registration) without(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return c
 }
 
-// strip removes the reserved capabilities from the flavors of an image version of core.
+// strip removes the reserved capabilities from the core flavors of an image version.
 func (r *registration) strip(v entries.Version) {
 	var left []v1beta1.MachineImageFlavor
 	seen := sets.New[capability.Set]()
@@ -445,12 +452,13 @@ func (r *registration) strip(v entries.Version) {
 		}
 	}
 	if len(left) == 1 && len(left[0].Capabilities) == 0 {
-		left = nil // which is what a version without flavors is
+		left = nil // one empty flavor is equivalent to none
 	}
 	v.CapabilityFlavors = left
 }
 
-// freeMachineType removes the reserved capabilities from a machine type, and reports one that does not support all values.
+// freeMachineType removes the reserved capabilities from a machine type. It reports a machine type that does not
+// support all values.
 func (r *registration) freeMachineType(i int) {
 	t := &r.spec.MachineTypes[i]
 	for _, name := range slices.Sorted(maps.Keys(t.Capabilities)) {

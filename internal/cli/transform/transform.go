@@ -2,13 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package transform turns the manifest of a CloudProfile or a NamespacedCloudProfile from the legacy format into one with
-// capabilities, step by step, and back. It works on what the manifest says, and returns what it is to say: how that is written
-// into a file is for others, and so is the proof that no worker pool boots anything else.
+// Package transform converts the manifest of a CloudProfile or NamespacedCloudProfile from the legacy format to
+// capabilities, step by step, and back. It works on the manifest's content. Its callers write the files, and prove
+// that no worker pool boots another image.
 //
-// Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
-// are told apart by a suffix only. [Register] and [Unregister] are about the capabilities that Gardener reserves, and package lifecycle
-// is about what versions are classified as: no part of either way. The package is pure, changes none of its arguments, and may be used concurrently.
+// Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config. fold.go joins
+// versions that differ only in a suffix. Two conversions are separate: [Register] and [Unregister] for reserved
+// capabilities, and package lifecycle for classifications. The package is pure, does not modify its arguments, and is
+// safe for concurrent use.
 package transform
 
 import (
@@ -33,19 +34,19 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Rule is the origin of the errors about what cannot be migrated.
+// Rule is the origin of errors about content that cannot be migrated.
 const Rule = "migration"
 
-// Options say how far to go.
+// Options select the conversions.
 type Options struct {
-	// ProviderConfig has all image versions of the provider config written as flavors.
+	// ProviderConfig writes all image versions of the provider config as flavors.
 	ProviderConfig bool
-	// CoreFlavors has the flavors of core written that admission would fill in (semantics S12).
+	// CoreFlavors writes the core flavors that admission would fill in (semantics S12).
 	CoreFlavors bool
 	// Fold joins image versions; nil joins none.
 	Fold *Fold
-	// MachineTypes are patterns, as of path.Match, of the names of the machine types that support the Value of Fold and nothing
-	// else, while all others support its Plain. Nil: machine types say nothing about it.
+	// MachineTypes are patterns, as in path.Match, for the names of machine types that support only Fold's Value. All
+	// others support only its Plain. Nil means that machine types declare neither.
 	MachineTypes []string
 }
 
@@ -53,68 +54,69 @@ type Options struct {
 type Input struct {
 	// Raw is the manifest as JSON.
 	Raw json.RawMessage
-	// Parent is the parent of a NamespacedCloudProfile as it is going to be; nil for a CloudProfile.
+	// Parent is the parent of a NamespacedCloudProfile after the migration; nil for a CloudProfile.
 	Parent *v1beta1.CloudProfileSpec
-	// FoldsBelow says of a CloudProfile that a NamespacedCloudProfile of it has versions to fold.
+	// FoldsBelow is set for a CloudProfile if one of its NamespacedCloudProfiles has versions to fold.
 	FoldsBelow bool
-	// Used says who uses an image version, so that it has to be kept; nil: nobody uses any.
+	// Used names the users of an image version, which must then be kept; nil means that no version is in use.
 	Used func(image, version string) []string
 }
 
-// Kept is an image version that is not needed any more, but for those who use it.
+// Kept is an image version that is kept only because it is in use.
 type Kept struct {
 	Image, Version string
-	// By names those who use it, as Used does: at least one.
+	// By names the users, as returned by Used: at least one.
 	By []string
-	// Field is the path of the version, in the manifest as it was.
+	// Field is the version's path in the original manifest.
 	Field string
 }
 
-// Unpaired is an image version with the suffix of a fold that stays as it is.
+// Unpaired is an image version with the fold's suffix that is not folded.
 type Unpaired struct {
 	Image, Version string
-	// Why is what is missing for a fold, as a clause.
+	// Why is the reason, as a clause.
 	Why string
-	// Field is the path of the version.
+	// Field is the version's path.
 	Field string
 }
 
-// Result is what becomes of a manifest.
+// Result is a converted manifest.
 type Result struct {
-	// Raw is the manifest that it becomes, as JSON. Members that stay do not keep their order.
+	// Raw is the converted manifest as JSON. The order of members is lost.
 	Raw json.RawMessage
-	// Ops are what makes that of the manifest.
+	// Ops convert the original manifest to Raw.
 	Ops []edit.Op
 	// Kept are the folded versions that are kept, in the order of the manifest.
 	Kept []Kept
-	// Folded is set if there are versions to fold, and Unpaired are those that cannot be folded, in the order of the manifest.
+	// Folded is set if there are versions to fold; Unpaired are those that cannot be folded, in the order of the
+	// manifest.
 	Folded   bool
 	Unpaired []Unpaired
-	// Unreplaced are the paths of the flavors that declare what the second text of GEP-0054 has nothing in the place of.
+	// Unreplaced are the paths of flavors whose capability has no replacement in the second text of GEP-0054.
 	Unreplaced []string
 }
 
-// document is a manifest while it is migrated.
+// document is a manifest during its migration.
 type document struct {
 	cloud provider.Provider[any]
 	input Input
-	// tree is the manifest, and config the provider config in it, which is changed there.
+	// tree is the manifest, and config its provider config, which is modified in place.
 	tree, config map[string]any
-	// was is the spec as it was read, of a NamespacedCloudProfile what a CloudProfile has as well. What changes in core is changed in
-	// spec, and written into the tree by result. The versions that go stay in spec.
+	// was is the original spec; of a NamespacedCloudProfile, the parts that a CloudProfile has as well. Changes of
+	// core are made in spec, and result writes them to the tree. Removed versions stay in spec.
 	was, spec v1beta1.CloudProfileSpec
 	gone      map[*v1beta1.MachineImageVersion]bool
 	// capabilities is the vocabulary after the migration.
 	capabilities []v1beta1.CapabilityDefinition
-	// filled is the spec with the flavors that admission fills in, while entries are rewritten.
+	// filled is the spec after admission, while entries are rewritten.
 	filled *v1beta1.CloudProfileSpec
-	// pairs are the versions to fold, and unpaired are others with the suffix.
+	// pairs are the versions to fold, and unpaired the others with the suffix.
 	pairs    []pair
 	unpaired []Unpaired
 	errs     field.ErrorList
 }
 
-// read reads a manifest, which has been decoded as one before.
+// read reads a manifest that has been decoded as a profile before.
 func read(cloud provider.Provider[any], input Input) (*document, error) {
 	p := &document{cloud: cloud, input: input, gone: map[*v1beta1.MachineImageVersion]bool{}, tree: edit.Members(edit.Decoded(input.Raw))}
 	var object struct {
@@ -143,7 +145,7 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 	return p, nil
 }
 
-// result writes what has changed in core into the manifest, and returns it.
+// result writes the changes of core to the manifest, and returns it.
 func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 	spec := edit.Members(p.tree["spec"])
 	set(spec, "machineCapabilities", p.was.MachineCapabilities, p.spec.MachineCapabilities)
@@ -176,10 +178,10 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 	return Result{Raw: raw, Ops: ops, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, nil
 }
 
-// before says where what is new stands in a profile: the vocabulary above what uses it.
+// before defines the place of new members of a profile: the vocabulary precedes its uses.
 var before = between.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
-// set sets a member that is not what it was. Nil removes it.
+// set sets a member if its value has changed. A zero value removes it.
 func set[T any](tree map[string]any, name string, was, is T) {
 	switch {
 	case tree == nil || reflect.DeepEqual(was, is):
@@ -190,7 +192,7 @@ func set[T any](tree map[string]any, name string, was, is T) {
 	}
 }
 
-// entry returns an entry of a list that is a mapping; nil if there is none.
+// entry returns a list's entry that is a mapping; nil if there is none.
 func entry(list any, index int) map[string]any {
 	if entries := edit.Items(list); index < len(entries) {
 		return edit.Members(entries[index])
@@ -204,10 +206,10 @@ func (p *document) fail(at string, format string, args ...any) {
 	})
 }
 
-// Forward returns what a manifest becomes with capabilities. Without options that is the smallest step that Gardener accepts: the
-// vocabulary is registered, and admission fills in the rest (semantics S12). A manifest that is there already stays as it is. The
-// errors say, with paths of the manifest, what cannot be migrated; with any, the result is of no use. err is about a Raw that is
-// not the manifest of a profile.
+// Forward returns a manifest with capabilities. Without options it takes the smallest step that Gardener accepts: it
+// registers the vocabulary, and admission fills in the rest (semantics S12). A converted manifest is not changed. The
+// errors name, with paths of the manifest, content that cannot be migrated; with any, the result must not be used.
+// err is not nil if Raw is not the manifest of a profile.
 func Forward(cloud provider.Provider[any], input Input, options Options) (result Result, errs field.ErrorList, err error) {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -248,8 +250,8 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 	return p.result(kept)
 }
 
-// architectures returns the vocabulary of the first step: both architectures, which is what the legacy format has; or the only
-// one that is used, where images do not tell which one they are for.
+// architectures returns the vocabulary of the first step. It has both architectures, as in the legacy format. If
+// images do not declare their architecture and only one is used, it has that one.
 func (p *document) architectures() []v1beta1.CapabilityDefinition {
 	both := []v1beta1.CapabilityDefinition{{
 		Name: capability.Architecture, Values: []string{constants.ArchitectureAMD64, constants.ArchitectureARM64},
@@ -269,7 +271,7 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 	return both
 }
 
-// architecturesOf returns the architectures of an image version in the legacy format (semantics S1).
+// architecturesOf returns an image version's architectures in the legacy format (semantics S1).
 func architecturesOf(version entries.Version) []string {
 	if len(version.Architectures) == 0 {
 		return []string{constants.ArchitectureAMD64}
@@ -295,7 +297,7 @@ func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
 	return nil
 }
 
-// fill returns the spec as admission fills it in, with a vocabulary.
+// fill returns the spec as admission fills it in, given a vocabulary.
 func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) *v1beta1.CloudProfileSpec {
 	spec := p.spec.DeepCopy()
 	spec.MachineCapabilities = capabilities
@@ -315,15 +317,16 @@ func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) *v1beta1.Cl
 	return spec
 }
 
-// pathOf is the path of an image version.
+// pathOf returns the path of an image version.
 func pathOf(v entries.Version) string { return v.PathIn(field.NewPath("spec")).String() }
 
-// versionIn returns the image version that stands in a spec where another one stands.
+// versionIn returns the image version at the same position in another spec.
 func versionIn(spec *v1beta1.CloudProfileSpec, v entries.Version) *v1beta1.MachineImageVersion {
 	return &spec.MachineImages[v.Image].Versions[v.Index]
 }
 
-// unfilled returns the image versions of which Gardener demands flavors, with several architectures, and that admission leaves without.
+// unfilled returns the image versions without flavors after admission, if Gardener requires flavors because of
+// several architectures.
 func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []entries.Version) {
 	if len(architecturesIn(capabilities)) < 2 {
 		return nil
@@ -338,8 +341,8 @@ func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left [
 	return left
 }
 
-// demandedFlavors adds the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they
-// are for, which do not tell which architecture they are for, if the provider config knows flavors.
+// demandedFlavors adds the core flavors that Gardener requires and admission does not fill in. If the provider config
+// supports flavors, it rewrites these versions' images, which do not declare their architecture.
 func (p *document) demandedFlavors() {
 	ids := map[provider.ImageVersion]bool{}
 	for _, v := range p.unfilled(p.capabilities) {
@@ -352,7 +355,7 @@ func (p *document) demandedFlavors() {
 	}
 }
 
-// coreFlavors writes the flavors of core that admission would fill in.
+// coreFlavors writes the core flavors that admission would fill in.
 func (p *document) coreFlavors() {
 	filled := p.fill(p.capabilities)
 	for v := range entries.Versions(&p.spec) {
@@ -362,8 +365,8 @@ func (p *document) coreFlavors() {
 	}
 }
 
-// registerImplied registers what fields of image versions say that are rewritten as flavors, which have no such fields, unless
-// all of them say the same single value.
+// registerImplied registers the values in fields of image versions that are rewritten as flavors, because flavors
+// have no such fields. It does not register a capability of which all versions have the same single value.
 func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
 	values := map[string][]string{}
 	for _, e := range p.entries() {
@@ -372,7 +375,7 @@ func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
 		}
 		for i := range e.Flavors {
 			for name, implied := range e.Flavors[i].Implied {
-				if len(implied) > len(values[name]) { // its order counts
+				if len(implied) > len(values[name]) { // the longest list determines the order
 					implied, values[name] = values[name], implied
 				}
 				values[name] = added(values[name], implied...)

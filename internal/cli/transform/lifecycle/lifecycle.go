@@ -2,8 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle turns the classifications and expiration dates of versions, in the manifest of a CloudProfile or a
-// NamespacedCloudProfile, into lifecycles, and back. It is pure, changes none of its arguments, and may be used concurrently.
+// Package lifecycle converts the classifications and expiration dates of versions, in the manifest of a CloudProfile
+// or NamespacedCloudProfile, to lifecycles and back. It is pure, does not modify its arguments, and is safe for
+// concurrent use.
 package lifecycle
 
 import (
@@ -25,15 +26,15 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Rewrite returns what a manifest becomes whose versions, of images and of Kubernetes, say by lifecycles what they are, and when; or,
-// back, by the fields classification and expirationDate. Each means what it meant: at every moment, and back at every moment from now
-// on, since those fields have no place for what has been. What is there already stays as it is, and so do the versions of a
-// NamespacedCloudProfile that its parent has, and those that are used: Gardener takes an expiration date over from a
-// NamespacedCloudProfile and no lifecycle, and a date is ignored beside a lifecycle. Used is asked about versions of Kubernetes with an
-// empty name of the image.
+// Rewrite converts the image versions and Kubernetes versions of a manifest to lifecycles or, if back is set, to the
+// fields classification and expirationDate. Each version keeps its classification at every moment; with back, at
+// every moment from now on, because the fields cannot express the past. Versions that are already converted do not
+// change. Neither do versions in use, nor those of a NamespacedCloudProfile that its parent has: Gardener merges only
+// a NamespacedCloudProfile's expiration date, not its lifecycle, and ignores a date beside a lifecycle. For
+// Kubernetes versions, Used is called with an empty image name.
 //
-// The errors say, with paths of the manifest, what cannot be written back; with any, the result is of no use. err is about a Raw that
-// is not the manifest of a profile.
+// The errors name, with paths of the manifest, the versions that cannot be converted back; with any, the result must
+// not be used. err is not nil if Raw is not the manifest of a profile.
 func Rewrite(input transform.Input, back bool, now time.Time) (result transform.Result, errs field.ErrorList, err error) {
 	var object struct {
 		Spec struct {
@@ -67,12 +68,12 @@ func Rewrite(input transform.Input, back bool, now time.Time) (result transform.
 type lifecycles struct {
 	input transform.Input
 	now   time.Time
-	// tree is the manifest, which is changed.
+	// tree is the manifest, which is modified.
 	tree any
 	ops  []edit.Op
 	kept []transform.Kept
 	errs field.ErrorList
-	// supported counts the versions of Kubernetes that are supported by now or were until they expired, by their minor versions.
+	// supported counts, by minor version, the Kubernetes versions that are supported now or were until they expired.
 	supported map[string]int
 }
 
@@ -84,7 +85,7 @@ const (
 	lifecycle      = "lifecycle"
 )
 
-// forward gives a version a lifecycle.
+// forward replaces a version's fields by a lifecycle.
 func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
 	stages := versions.AsLifecycle(v)
 	if len(v.Lifecycle) > 0 || len(stages) == 0 || l.inherits(id) {
@@ -124,12 +125,13 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	l.ops = append(l.ops, ops...)
 }
 
-// inherits reports whether the parent of a NamespacedCloudProfile has a version: of Kubernetes there are no others.
+// inherits reports whether the parent of a NamespacedCloudProfile has a version. This is true of all Kubernetes
+// versions.
 func (l *lifecycles) inherits(id provider.ImageVersion) bool {
 	return l.input.Parent != nil && (id.Image == "" || transform.Inherits(l.input.Parent, id))
 }
 
-// back gives a version that has a lifecycle a classification and an expiration date instead.
+// back replaces a version's lifecycle by a classification and an expiration date.
 func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
 	if len(v.Lifecycle) == 0 {
 		return
@@ -161,7 +163,7 @@ func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.Expirab
 	delete(says, lifecycle)
 }
 
-// replace adds a member to a version, made of a member of one of its stages.
+// replace adds a member to a version, using the text of a stage's member.
 func (l *lifecycles) replace(path fieldpath.Path, name string, value any, stage int, of string) {
 	from := between.Member(between.Item(between.Member(path, lifecycle), stage), of)
 	if name != of {
@@ -170,7 +172,7 @@ func (l *lifecycles) replace(path fieldpath.Path, name string, value any, stage 
 	l.ops = append(l.ops, edit.Insert(between.Member(path, name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
 }
 
-// stageOf returns the index of the last stage of a version with a classification.
+// stageOf returns the index of a version's last stage with a classification.
 func (l *lifecycles) stageOf(v v1beta1.ExpirableVersion, is v1beta1.VersionClassification) int {
 	for i, stage := range slices.Backward(v.Lifecycle) {
 		if stage.Classification == is {
@@ -180,13 +182,13 @@ func (l *lifecycles) stageOf(v v1beta1.ExpirableVersion, is v1beta1.VersionClass
 	return 0
 }
 
-// legacy returns what a version with a lifecycle means from now on, without one; or the first stage for which there is no place.
+// legacy returns a version's equivalent without a lifecycle from now on, or the first stage that it cannot express.
 func (l *lifecycles) legacy(v v1beta1.ExpirableVersion) (legacy v1beta1.ExpirableVersion, fault *versions.Stage) {
 	stages := versions.Since(v, l.now)
 	is, expiry := stages[0].Classification, versions.ExpiryOf(v)
 	switch {
 	case is == v1beta1.ClassificationUnavailable:
-		return v, &stages[1] // nothing stays unavailable
+		return v, &stages[1] // no version stays unavailable, so there is a second stage
 	case is == v1beta1.ClassificationExpired && (len(stages) > 1 || expiry == nil):
 		return v, &stages[len(stages)-1]
 	case len(stages) > 2, len(stages) == 2 && stages[1].Classification != v1beta1.ClassificationExpired:
@@ -212,7 +214,7 @@ func (l *lifecycles) legacy(v v1beta1.ExpirableVersion) (legacy v1beta1.Expirabl
 	return legacy, nil
 }
 
-// becomes puts a stage into words.
+// becomes describes a stage.
 func becomes(stage *versions.Stage) string {
 	if stage.From.IsZero() {
 		return fmt.Sprintf("is %s, without a date", stage.Classification)
@@ -220,7 +222,7 @@ func becomes(stage *versions.Stage) string {
 	return fmt.Sprintf("becomes %s", stage)
 }
 
-// named returns the name of a version in messages.
+// named returns a version's name in messages.
 func named(id provider.ImageVersion) string {
 	if id.Image == "" {
 		return "Kubernetes " + id.Version
@@ -228,7 +230,8 @@ func named(id provider.ImageVersion) string {
 	return id.String()
 }
 
-// countSupported counts the supported versions of Kubernetes, of which Gardener lets only one of a minor version say so by its field.
+// countSupported counts the supported Kubernetes versions. Gardener allows only one per minor version to have that
+// classification as a field.
 func (l *lifecycles) countSupported(kubernetes []v1beta1.ExpirableVersion) {
 	l.supported = map[string]int{}
 	for _, v := range kubernetes {
@@ -243,7 +246,7 @@ func (l *lifecycles) countSupported(kubernetes []v1beta1.ExpirableVersion) {
 	}
 }
 
-// minor returns the minor version of a version of Kubernetes.
+// minor returns the minor version of a Kubernetes version.
 func minor(version string) string {
 	return cmp.Or(version[:max(0, strings.LastIndexByte(version, '.'))], version)
 }

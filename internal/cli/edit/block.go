@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// commentsOf returns the comments of lines that do not move, each in a line of its own in a column.
+// commentsOf returns the comments of lines that do not move, each in its own line at a column.
 func (e *editor) commentsOf(from, to, column int) string {
 	var text strings.Builder
 	for i := from; i < to; i++ {
@@ -19,8 +19,8 @@ func (e *editor) commentsOf(from, to, column int) string {
 	return text.String()
 }
 
-// left returns what stays of an item that is deleted: its comments, and the blank lines below it, with those in it if something of it
-// moves.
+// left returns the remains of a deleted item: its comments and the blank lines below it. If a part of it moves, blank
+// lines in it remain, too.
 func (e *editor) left(it *item) string {
 	end, moves := e.endOf(it, 0), false
 	for i := it.from; i < it.to; i++ {
@@ -37,7 +37,7 @@ func (e *editor) left(it *item) string {
 	return text.String()
 }
 
-// content returns the text of a document from the line in which its value begins, as it is to be.
+// content returns the new text of a document, from the line in which its value begins.
 func (e *editor) content(document *item) string {
 	n := document.value
 	e.dash, e.step = 0, 0
@@ -50,7 +50,7 @@ func (e *editor) content(document *item) string {
 	return e.span(e.begins[document.from], e.start(n)) + e.inline(document) + e.span(e.end(n), e.begins[document.to])
 }
 
-// written returns the text of an item in block style as it is to be, where it is.
+// written returns the new text of an item in block style.
 func (e *editor) written(it *item) string {
 	n, above, indent := it.value, e.between(it.from, it.line), spaces(it.column)
 	switch {
@@ -72,7 +72,7 @@ func (e *editor) written(it *item) string {
 	return above + indent + e.upTo(it, e.start(n)) + e.inline(it) + rest
 }
 
-// withInner returns the text, as it is to be, of an item that has members or items in block style.
+// withInner returns the new text of an item that has members or items in block style.
 func (e *editor) withInner(it *item) string {
 	e.refuseExplicit(it)
 	inner := e.innerOf(it)
@@ -85,7 +85,7 @@ func (e *editor) withInner(it *item) string {
 	return spaces(it.column) + e.upTo(it, e.begins[it.line+1]) + e.entries(it)
 }
 
-// upTo returns the text of an item from its key or its dash on, with the key that it is to have.
+// upTo returns the text of an item from its key or dash up to an offset, with its new key.
 func (e *editor) upTo(it *item, end int) string {
 	from := e.offset(it.line, it.column)
 	if it.name != "" {
@@ -94,7 +94,8 @@ func (e *editor) upTo(it *item, end int) string {
 	return e.span(from, end)
 }
 
-// replaced returns an item with another value in the place of one in block style, or of none. Comments in that move above it.
+// replaced returns an item with a new value instead of a value in block style, or of none. Comments in the old value
+// move above the item.
 func (e *editor) replaced(it *item) string {
 	e.refuseExplicit(it)
 	end := it.line + 1
@@ -121,7 +122,8 @@ func (e *editor) isEmptyBeside(it *item) bool {
 	return it.key != nil && inBrackets(n) && len(n.Content) == 0 && n.Anchor == "" && n.Line-1 == it.line && e.end(n) <= e.begins[it.line+1]
 }
 
-// unfolded returns an item with a value in block style in the place of empty brackets; empty if the value is none that is written so.
+// unfolded returns an item with a value in block style instead of empty brackets; empty if the value is not written
+// in block style.
 func (e *editor) unfolded(it *item) string {
 	w := writer{editor: e, order: it.order}
 	below := w.below(it.becomes, it.column, "")
@@ -132,7 +134,7 @@ func (e *editor) unfolded(it *item) string {
 	return spaces(it.column) + key + e.span(e.end(it.value), e.begins[it.line+1]) + below + e.between(it.line+1, it.to)
 }
 
-// entries returns the members or items of a value in block style as they are to be, and what follows them.
+// entries returns the new text of the members or items of a value in block style, and of the lines after them.
 func (e *editor) entries(it *item) string {
 	inner := e.innerOf(it)
 	var text strings.Builder
@@ -157,7 +159,7 @@ func (e *editor) entries(it *item) string {
 	return text.String() + previous + e.added(it, len(inner)) + e.between(inner[len(inner)-1].to, it.to)
 }
 
-// added returns what is new before a member or item that has an index.
+// added returns the new content before the member or item with an index.
 func (e *editor) added(it *item, index int) string {
 	var text strings.Builder
 	for _, a := range it.added {
@@ -173,7 +175,7 @@ func (e *editor) added(it *item, index int) string {
 	return text.String()
 }
 
-// cutBlank cuts off the blank lines at the end of the text of an item.
+// cutBlank cuts off the blank lines at the end of an item's text.
 func (e *editor) cutBlank(it *item, text string) (rest, blank string) {
 	for i := it.to - 1; i > it.line && e.blank(i) && strings.HasSuffix(text, e.line(i)); i-- {
 		text, blank = strings.TrimSuffix(text, e.line(i)), e.line(i)+blank
@@ -181,7 +183,7 @@ func (e *editor) cutBlank(it *item, text string) (rest, blank string) {
 	return text, blank
 }
 
-// cutLead cuts off the blank lines at the beginning of the text of the first item, which stay below the key.
+// cutLead cuts off the blank lines at the beginning of the first item's text, which stay below the key.
 func (e *editor) cutLead(it *item, text string) (lead, rest string) {
 	for i := it.from; i < it.line && e.blank(i) && strings.HasPrefix(text, e.line(i)); i++ {
 		lead, text = lead+e.line(i), strings.TrimPrefix(text, e.line(i))
@@ -189,7 +191,7 @@ func (e *editor) cutLead(it *item, text string) (lead, rest string) {
 	return lead, text
 }
 
-// moved returns the text of an item that is taken along, for another column.
+// moved returns the text of an item that is reused, for another column.
 func (e *editor) moved(it *item, column int) string {
 	outer := e.moving
 	e.moving = it
@@ -207,7 +209,7 @@ func (e *editor) moved(it *item, column int) string {
 	return shift(e.between(it.from, it.line), by) + dashed(shift(comment+e.entries(&moving), column+2-inner[0].column), column)
 }
 
-// dashed puts a dash before the first line that says something. Comments above it do not stand further to the right.
+// dashed puts a dash before the first line with content. Comments above it are indented no further than the dash.
 func dashed(text string, column int) string {
 	lines := linesOf(text)
 	for i, line := range lines {

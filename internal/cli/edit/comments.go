@@ -12,17 +12,17 @@ import (
 
 // Comment is a comment in a text.
 type Comment struct {
-	// Line and Column, counted from 1, are where its # is.
+	// Line and Column are the position of its #, counted from 1.
 	Line, Column int
 	// Text is the comment from the # on.
 	Text string
-	// Of is the line that it is about: its own if anything stands before it, or else the next one with something else than
-	// comments, markers of documents and a dash; 0 if there is none.
+	// Of is the line that the comment is about. This is its own line if the comment follows other content. Otherwise
+	// it is the next line with more than comments, document markers and a dash; 0 if there is none.
 	Of int
 }
 
-// Comments returns the comments of a text, in their order. There are none in one that is no YAML, nor in JSON. What looks like
-// a comment and is part of a value is not among them.
+// Comments returns the comments of a YAML text, in order. JSON and invalid YAML have none. Text within a value that
+// looks like a comment is not one.
 func Comments(text string) []Comment {
 	documents, err := parse(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func Comments(text string) []Comment {
 	for i := len(f.begins) - 2; i >= 0; i-- {
 		says, comment := f.cut(i)
 		switch strings.TrimSpace(says) {
-		case "", "---", "...", "-": // a dash alone is for what comes below
+		case "", "---", "...", "-": // a single dash belongs to the content below it
 		default:
 			of = i + 1
 		}

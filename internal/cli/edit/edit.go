@@ -17,20 +17,21 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// Change is what is to change in an object.
+// Change is a change of one object.
 type Change struct {
-	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
+	// Line and Column, counted from 1, are the position of the object's content; of an entry of a List, after the
+	// dash.
 	Line, Column int
 	Ops          []Op
 }
 
-// Apply returns the text of a file with changes of its objects. Each of them begins a document, or is an entry of a List. Lines that
-// are not concerned stay as they are, and comments stay with their lines. The error is a [Fault] if there is something in the way
-// that can be told: an alias or a merge key by which a changed value is used elsewhere as well, or comes from elsewhere; a comment
-// within brackets that change; two changes of one value. Any other error is about a text that cannot be read.
+// Apply returns the text of a file after changes to its objects. Each object begins a document or is an entry of a
+// List. Lines without changes stay as they are, and comments stay with their lines. The error is a [Fault] if the
+// text prevents a change: an alias or a merge key shares a changed value with other places, a comment is within
+// brackets that change, or two changes concern one value. Other errors mean that the text cannot be parsed.
 //
-// The result is written to say what [Result] says, but it is not read again: the caller has to do that, and to use nothing that
-// says anything else.
+// The result should have the content of [Result], but Apply does not parse it again: the caller must do so, and
+// discard a result with other content.
 func Apply(text string, changes []Change) (changed string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -61,7 +62,7 @@ func Apply(text string, changes []Change) (changed string, err error) {
 // apply applies changes to a text that ends with a line break, see [Apply].
 func apply(text string, changes []Change) (string, error) {
 	e := &editor{file: newFile(text), owners: map[int]*item{}, bare: map[*yaml.Node]bool{}}
-	documents := map[int]*item{} // by the line in which they begin
+	documents := map[int]*item{} // by their first line
 	for _, c := range changes {
 		from, to := e.document(c.Line - 1)
 		if documents[from] == nil {
@@ -111,9 +112,9 @@ func parse(text string) (documents []*yaml.Node, err error) {
 	}
 }
 
-// read returns what is in the lines of a document.
+// read parses the document in a range of lines.
 func (f *file) read(from, to int) (*item, error) {
-	documents, err := parse(strings.Repeat("\n", from) + f.between(from, to)) // the lines before the document count, and no more
+	documents, err := parse(strings.Repeat("\n", from) + f.between(from, to)) // only the number of the preceding lines matters
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Fault is a reason why a file cannot be changed as it should be.
+// Fault is a reason why a file cannot be changed as requested.
 type Fault struct {
-	// Line and Column of what is in the way, counted from 1.
+	// Line and Column are the position of the obstacle, counted from 1.
 	Line, Column int
-	// Message says what that is, and what would help.
+	// Message describes the obstacle and a remedy.
 	Message string
 }
 
@@ -29,7 +29,7 @@ func refuse(n *yaml.Node, message string) {
 	panic(&Fault{Line: n.Line, Column: n.Column, Message: message})
 }
 
-// refuseShared refuses to change something in a value that is used elsewhere as well.
+// refuseShared refuses changes in a value that is used elsewhere as well.
 func (e *editor) refuseShared(n *yaml.Node) {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -39,14 +39,14 @@ func (e *editor) refuseShared(n *yaml.Node) {
 	}
 }
 
-// refuseTagged refuses to put something else in the place of a value in block style that has a tag.
+// refuseTagged refuses to replace a value in block style that has a tag.
 func refuseTagged(n *yaml.Node) {
 	if inBlocks(n) && n.Style&yaml.TaggedStyle != 0 {
 		refuse(n, "a value with a tag ("+n.Tag+") has to become another one; remove the tag")
 	}
 }
 
-// refuseAnchors refuses to remove aliases, and what they stand for, in a value, but for what moves.
+// refuseAnchors refuses to remove aliases, or anchors that are in use, from a value, except in parts that move.
 func (e *editor) refuseAnchors(it *item) {
 	if it.kept {
 		return
@@ -57,7 +57,7 @@ func (e *editor) refuseAnchors(it *item) {
 	}
 }
 
-// refuseAbsent refuses to change what is not there, or what a mapping has from elsewhere.
+// refuseAbsent refuses to change a value that is absent, or that a mapping gets from a merge key.
 func refuseAbsent(it *item, step fieldpath.Segment) {
 	if it.value.Kind != yaml.MappingNode {
 		refuse(it.value, "what has to change is not here")
@@ -77,7 +77,7 @@ func (e *editor) refuseExplicit(it *item) {
 	}
 }
 
-// refuseComment refuses to write anew what has a comment in it.
+// refuseComment refuses to rewrite text that contains a comment.
 func (e *editor) refuseComment(from, to int) {
 	for line := e.lineOf(from); e.begins[line] < to; line++ {
 		column, there := e.comments[line]

@@ -13,14 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// style is how what is new is written in brackets.
+// style determines how new content is written in brackets.
 type style struct {
-	// quoted puts keys and text in double quotes, as JSON does.
+	// quoted writes keys and text in double quotes, as JSON does.
 	quoted bool
-	// indent is the line break and the indentation of the mapping or list around it, if each entry has a line of its own there;
-	// empty if all stand in one line.
+	// indent is the line break and the indentation of the enclosing mapping or list, if each of its entries has its
+	// own line; empty if all are in one line.
 	indent string
-	// step is how much further what is in it is indented.
+	// step is the additional indentation of inner entries.
 	step string
 	// order are the names of members that come first.
 	order []string
@@ -56,7 +56,7 @@ func fresh(value any, s style) string {
 	return brackets[:1] + inner.indent + strings.Join(entries, ","+inner.indent) + s.indent + brackets[1:]
 }
 
-// key writes text.
+// key writes text, quoted if the style requires it.
 func (s style) key(text string) string {
 	if s.quoted {
 		return inJSON(text)
@@ -65,23 +65,23 @@ func (s style) key(text string) string {
 }
 
 func inJSON(value any) string {
-	text, _ := json.Marshal(value) // it was JSON
+	text, _ := json.Marshal(value) // it was decoded from JSON
 	return string(text)
 }
 
-// plain writes text in YAML, in quotes where it has to be.
+// plain writes text in YAML, quoted if necessary.
 func plain(text string) string {
 	var value any = text
 	if strings.ContainsAny(text, "\n\r,[]{}") {
 		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
 	}
-	written, _ := yaml.Marshal(value) // text can be written
+	written, _ := yaml.Marshal(value) // text can always be encoded
 	return strings.TrimSuffix(string(written), "\n")
 }
 
 var anchor = regexp.MustCompile(`^&[^ \t]*[ \t]*`)
 
-// inline returns a scalar, an alias, or a value in brackets as it is to be.
+// inline returns the new text of a scalar, an alias, or a value in brackets.
 func (e *editor) inline(it *item) string {
 	n := it.value
 	text := e.span(e.start(n), e.end(n))
@@ -96,7 +96,7 @@ func (e *editor) inline(it *item) string {
 	return e.inBrackets(it)
 }
 
-// inBrackets returns a mapping or list in brackets in which something changes.
+// inBrackets returns the new text of a mapping or list in brackets with changes in it.
 func (e *editor) inBrackets(it *item) string {
 	s, separator := e.styleIn(it)
 	var text strings.Builder
@@ -124,13 +124,13 @@ func (e *editor) inBrackets(it *item) string {
 	return opening + text.String() + closing
 }
 
-// bracketsOf is what stands before and behind everything in brackets.
+// bracketsOf returns the text before and after all entries in brackets.
 func (e *editor) bracketsOf(it *item) (opening, closing string) {
 	last := it.inner[len(it.inner)-1].value
 	return e.span(e.start(it.value), e.startOf(it.inner[0])), e.span(e.end(last), e.end(it.value))
 }
 
-// gap is what stands between two entries.
+// gap returns the text between two entries.
 func (e *editor) gap(before, after *item) string {
 	return e.span(e.end(before.value), e.startOf(after))
 }
@@ -142,7 +142,7 @@ func (e *editor) startOf(it *item) int {
 	return e.start(it.value)
 }
 
-// entry returns a member or an item in brackets as it is to be.
+// entry returns the new text of a member or an item in brackets.
 func (e *editor) entry(it *item) string {
 	if it.key == nil {
 		return e.inline(it)
@@ -150,7 +150,7 @@ func (e *editor) entry(it *item) string {
 	return e.keyOf(it) + e.span(e.end(it.key), e.start(it.value)) + e.inline(it)
 }
 
-// keyOf returns the key that a member is to have, in quotes if this one is.
+// keyOf returns a member's new key, in quotes if the old one has them.
 func (e *editor) keyOf(it *item) string {
 	if it.name != "" {
 		return style{quoted: it.key.Style&yaml.DoubleQuotedStyle != 0}.key(it.name)
@@ -158,7 +158,7 @@ func (e *editor) keyOf(it *item) string {
 	return e.span(e.start(it.key), e.end(it.key))
 }
 
-// inline returns what is added in brackets.
+// inline returns the text of an addition in brackets.
 func (a *addition) inline(s style) string {
 	s.order = a.order
 	if last := a.at[len(a.at)-1]; !last.IsIndex() {
@@ -167,8 +167,8 @@ func (a *addition) inline(s style) string {
 	return fresh(a.value, s)
 }
 
-// withoutBrackets returns the members of a mapping in brackets as they stand in block style, the first without indentation; any other
-// value as it is.
+// withoutBrackets returns the members of a mapping in brackets as written in block style, the first without
+// indentation; any other value as it is.
 func (e *editor) withoutBrackets(it *item) string {
 	if it.value.Kind != yaml.MappingNode || len(it.value.Content) == 0 {
 		return e.inline(it)
@@ -180,7 +180,7 @@ func (e *editor) withoutBrackets(it *item) string {
 	return strings.Join(members, e.eol+spaces(it.column))
 }
 
-// styleIn returns how what is new is written in brackets with something in them, and what stands between two entries there.
+// styleIn returns the style for new content in brackets that are not empty, and the separator of entries there.
 func (e *editor) styleIn(it *item) (s style, separator string) {
 	s, separator = style{quoted: quotes(it.value)}, ", "
 	opening, closing := e.bracketsOf(it)
@@ -198,7 +198,7 @@ func (e *editor) styleIn(it *item) (s style, separator string) {
 	return s, separator
 }
 
-// quotes reports whether a value is written as JSON is: by the first key of a mapping in brackets, and by any text of a list.
+// quotes reports whether a value is written as in JSON. The first key of a mapping decides, and any text of a list.
 func quotes(n *yaml.Node) bool {
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) > 0:

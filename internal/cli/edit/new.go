@@ -14,22 +14,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// first are the members that come first in what is new, in this order.
+// first are the members that come first in new content, in this order.
 var first = []string{"name", "version", "capabilities", "architecture"}
 
-// Order returns the names of the members of a mapping in the order in which they are written if they are new.
+// Order returns the names of a new mapping's members in the order in which they are written.
 func Order(members map[string]any) []string {
 	return orderBy(members, nil)
 }
 
-// orderBy returns the names of the members of a mapping as Order does, but for some names that come first, in the order given.
+// orderBy returns the names as Order does, preceded by the given names in their order.
 func orderBy(members map[string]any, names []string) []string {
 	return slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		return cmp.Or(rankIn(names, a)-rankIn(names, b), rankIn(first, a)-rankIn(first, b), strings.Compare(a, b))
 	})
 }
 
-// rankIn returns where a name stands among others, behind all of them if it does not.
+// rankIn returns a name's index in names, or their number if it is absent.
 func rankIn(names []string, name string) int {
 	if i := slices.Index(names, name); i >= 0 {
 		return i
@@ -37,7 +37,7 @@ func rankIn(names []string, name string) int {
 	return len(names)
 }
 
-// writer writes what is new in block style. Paths in it begin at what is added.
+// writer writes new content in block style. Its paths are relative to the inserted value.
 type writer struct {
 	*editor
 	takes map[string]taken
@@ -65,7 +65,8 @@ func (w *writer) member(name string, value any, column int, path string) string 
 	return key + " " + fresh(value, style{order: w.order}) + w.eol
 }
 
-// below returns the text of a new value below its key, which stands in a column; empty if it is one that stands beside the key.
+// below returns the text of a new value below its key, which is in a column; empty if the value is written beside its
+// key.
 func (w *writer) below(value any, column int, path string) (text string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -103,7 +104,7 @@ func (w *writer) item(value any, column int, path string) string {
 	return spaces(column) + "- " + fresh(value, style{order: w.order}) + w.eol
 }
 
-// learn looks how far lists and mappings are indented.
+// learn determines how far lists and mappings are indented.
 func (e *editor) learn(n *yaml.Node) {
 	for _, child := range n.Content {
 		e.learn(child)

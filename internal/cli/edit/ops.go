@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Op is one change of an object, made by [Replace], [Rename], [Insert], [Delete] or [Unwrap]. Of several for one object, all have
-// the paths and indices of the object as it was.
+// Op is one change of an object, made by [Replace], [Rename], [Insert], [Delete] or [Unwrap]. The paths and indices
+// of all operations on an object refer to the original object.
 type Op struct {
 	kind   kind
 	at     fieldpath.Path
@@ -26,57 +26,57 @@ type Op struct {
 	order  []string
 }
 
-// Take is what is taken along of what is deleted, with its comments.
+// Take is a part of deleted content that new content reuses, with its comments.
 type Take struct {
 	At   fieldpath.Path
 	Part Part
 }
 
-// Part is what of a deleted member or item is taken along.
+// Part is the reused part of a deleted member or item.
 type Part int
 
 const (
-	// Whole takes the member or item as a whole, with its comments.
+	// Whole reuses the member or item with its comments.
 	Whole Part = iota
-	// Key takes the line of the key of a list.
+	// Key reuses the line with the key of a list.
 	Key
-	// Source takes the text of a scalar, without comments.
+	// Source reuses the text of a scalar, without comments.
 	Source
 )
 
 type kind int
 
 const (
-	replacing kind = iota // in the order in which those at one path take effect
+	replacing kind = iota // in the order in which operations at one path take effect
 	unwrapping
 	renaming
 	deleting
 	inserting
 )
 
-// At is the path of what it changes or adds, as it is before or then.
+// At returns the path of the changed value, or of the inserted one.
 func (op Op) At() fieldpath.Path { return op.at }
 
-// Replace gives the value at a path another one, as [encoding/json.Decoder] with UseNumber has it.
+// Replace replaces the value at a path. The value is as decoded by [encoding/json.Decoder] with UseNumber.
 func Replace(at fieldpath.Path, value any) Op { return Op{kind: replacing, at: at, value: value} }
 
-// Rename gives the member at a path another key.
+// Rename changes the key of the member at a path.
 func Rename(at fieldpath.Path, key string) Op { return Op{kind: renaming, at: at, key: key} }
 
-// Insert adds a value that has this path then: a member, before the first one that has one of some keys, unless that is the first
-// of all, and otherwise at the end; or an item, before the one that has the index, or at the end.
+// Insert inserts a value at a path. A member goes before the first member with one of the keys in before; if there is
+// none, or it is the first of the mapping, at the end. An item goes before the one with its index, or at the end.
 func Insert(at fieldpath.Path, value any, before ...string) Op {
 	return Op{kind: inserting, at: at, value: value, before: before}
 }
 
-// Taking returns an [Insert] that takes text along, by the path of what is made of it, from the value that is inserted on. What is
-// taken as a whole becomes what other operations make of it.
+// Taking returns an [Insert] that reuses deleted text. The keys are paths of the new content, relative to the
+// inserted value. Content that is reused as a whole includes the effects of other operations on it.
 func (op Op) Taking(takes map[string]Take) Op {
 	op.takes = takes
 	return op
 }
 
-// InOrder returns the operation, with the names of members that come first in what it writes, in this order.
+// InOrder returns the operation with the names of members that come first in the text it writes, in this order.
 func (op Op) InOrder(names ...string) Op {
 	op.order = names
 	return op
@@ -85,10 +85,10 @@ func (op Op) InOrder(names ...string) Op {
 // Delete removes the member or the item at a path.
 func Delete(at fieldpath.Path) Op { return Op{kind: deleting, at: at} }
 
-// Unwrap puts the value at a path in the place of the mapping of which it is the only member.
+// Unwrap replaces a mapping by the value of its only member, which is at the path.
 func Unwrap(at fieldpath.Path) Op { return Op{kind: unwrapping, at: at} }
 
-// Decoded returns JSON as operations have it, with its numbers as they are written; nil if it is none.
+// Decoded decodes JSON to the values of operations, and preserves the notation of numbers; nil if it is invalid.
 func Decoded(raw []byte) (value any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -98,11 +98,12 @@ func Decoded(raw []byte) (value any) {
 	return value
 }
 
-// Result returns what JSON becomes by operations. It changes none of the JSON, and shares values with it.
+// Result returns the result of operations on a decoded JSON value. It does not modify the value, but the result
+// shares parts of it.
 func Result(value any, ops []Op) any {
 	sorted := slices.Clone(ops)
 	slices.SortStableFunc(sorted, func(a, b Op) int { return cmp.Or(slices.CompareFunc(a.at, b.at, compareSteps), int(b.kind-a.kind)) })
-	for _, op := range slices.Backward(sorted) { // what is in a value before that, and later items before earlier ones
+	for _, op := range slices.Backward(sorted) { // inner values before outer ones, and later items before earlier ones
 		value = op.in(value, op.at)
 	}
 	return value
@@ -112,7 +113,7 @@ func compareSteps(a, b fieldpath.Segment) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 }
 
-// in returns what the operation makes of a value in which it has a path.
+// in returns the result of the operation on a value, where at is its path in the value.
 func (op Op) in(value any, at fieldpath.Path) any {
 	if len(at) == 0 {
 		return op.value
@@ -153,19 +154,19 @@ func (op Op) inItems(items []any, at fieldpath.Path) []any {
 	return items
 }
 
-// Members returns the members of an object of JSON; nil if the value is none.
+// Members returns the members of a JSON object; nil if the value is not an object.
 func Members(value any) map[string]any {
 	members, _ := value.(map[string]any)
 	return members
 }
 
-// Items returns the items of a list of JSON; nil if the value is none.
+// Items returns the items of a JSON array; nil if the value is not an array.
 func Items(value any) []any {
 	items, _ := value.([]any)
 	return items
 }
 
-// Value returns the value at a path of JSON; nil if there is none.
+// Value returns the value at a path of a JSON value; nil if there is none.
 func Value(object any, path fieldpath.Path) any {
 	for _, step := range path {
 		if !step.IsIndex() {

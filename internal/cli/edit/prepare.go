@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What operations are to make of items is noted here, before anything is written.
+// Recording the effects of operations on items, before anything is written.
 
-// touch marks that something changes of an item, in what it is in as well.
+// touch marks that an item changes, and everything that contains it.
 func (it *item) touch() {
 	for at := it; at != nil; at = at.parent {
 		if at.touched = true; at.replaced {
@@ -24,7 +24,7 @@ func (it *item) touch() {
 
 const twice = "there are two changes at one place"
 
-// prepare notes an operation on an object.
+// prepare records an operation on an object.
 func (e *editor) prepare(object *item, op Op) {
 	if len(op.at) == 0 {
 		refuse(object.value, "an object cannot be replaced as a whole")
@@ -112,7 +112,7 @@ func (e *editor) prepareInsert(object *item, op Op) {
 	it.added = append(it.added, a)
 }
 
-// take notes what a new value takes along, if it can, and the lines that move.
+// take records the content that a new value reuses, if it can, and the lines that move.
 func (e *editor) take(takes map[string]taken, to string, t taken) {
 	switch n, from, end := t.value, t.from, t.line+1; {
 	case t.of == Source:
@@ -132,7 +132,7 @@ func (e *editor) take(takes map[string]taken, to string, t taken) {
 	takes[to] = t
 }
 
-// own notes that the lines of an item move with it, up to one, but for those that move with an item in it.
+// own records that an item's lines up to end move with it, except lines that move with an item inside it.
 func (e *editor) own(it *item, end int) {
 	for i := it.from; i < end; i++ {
 		if owner := e.owners[i]; owner == nil || owner.from <= it.from && end <= owner.to {
@@ -141,13 +141,14 @@ func (e *editor) own(it *item, end int) {
 	}
 }
 
-// isKeyAlone reports whether nothing but a comment follows the key of a member in its line, since its value is a list below it.
+// isKeyAlone reports whether only a comment follows a member's key in its line, and its value is a list below it.
 func (e *editor) isKeyAlone(it *item) bool {
 	n := it.value
 	return it.key != nil && !it.isInBrackets() && n.Kind == yaml.SequenceNode && inBlocks(n) && n.Anchor == "" && !e.isBeside(it)
 }
 
-// settle empties values of which everything goes, and refuses to remove what is used elsewhere, in an item.
+// settle replaces values of which all content is deleted by empty ones, and refuses to delete content that is used
+// elsewhere.
 func (e *editor) settle(it *item) {
 	gone := 0
 	for _, child := range it.inner {

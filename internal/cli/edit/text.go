@@ -13,30 +13,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file is a text and its lines, which end with their line break. Lines and columns count from 0 here; those of nodes count from 1.
+// file is a text with its lines, including their line breaks. Lines and columns count from 0 here; those of nodes
+// count from 1.
 type file struct {
 	text string
-	// begins are the offsets of the lines, and the end of the text.
+	// begins are the offsets of the lines, followed by the length of the text.
 	begins []int
-	// eol is the line break of lines that are added.
+	// eol is the line break for added lines.
 	eol string
-	// comments has where in their line comments begin, and opaque the lines in which a value goes on that began above.
+	// comments are the columns of comments by line; opaque are the lines that continue a value from above.
 	comments map[int]int
 	opaque   map[int]bool
 	// aliased are the nodes that an alias refers to.
 	aliased map[*yaml.Node]bool
-	// seen is how far comments are known, and last a place of which the offset is known.
+	// seen is the offset up to which comments are known; last caches a position with its offset.
 	seen int
 	last struct{ line, column, offset int }
 }
 
 var (
-	lineBreak  = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]") // those of YAML 1.1
+	lineBreak  = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]") // the line breaks of YAML 1.1
 	quotedText = regexp.MustCompile(`^(?s:"(\\.|[^"\\])*"|'(''|[^'])*')`)
 	properties = regexp.MustCompile(`^((&[\w-]+|![^ \t\r\n]*)[ \t]*)*`)
 )
 
-// newFile takes a text without byte order mark. What its comments are is found by look.
+// newFile returns a file for a text without byte order mark. Its comments are found by look.
 func newFile(text string) *file {
 	f := &file{text: text, begins: []int{0}, eol: lineBreakOf(text), comments: map[int]int{}, opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}}
 	for _, at := range lineBreak.FindAllStringIndex(text, -1) {
@@ -48,7 +49,7 @@ func newFile(text string) *file {
 	return f
 }
 
-// lineBreakOf returns the line break of lines that are added to a text: that of its first line.
+// lineBreakOf returns the line break for lines added to a text: the one of its first line.
 func lineBreakOf(text string) string {
 	if first, _, ends := strings.Cut(text, "\n"); ends && strings.HasSuffix(first, "\r") {
 		return "\r\n"
@@ -58,7 +59,7 @@ func lineBreakOf(text string) string {
 
 func (f *file) line(i int) string { return f.text[f.begins[i]:f.begins[i+1]] }
 
-// lineOf returns the line that an offset is in.
+// lineOf returns the line that contains an offset.
 func (f *file) lineOf(offset int) int {
 	line, begins := slices.BinarySearch(f.begins, offset)
 	if !begins {
@@ -67,22 +68,23 @@ func (f *file) lineOf(offset int) int {
 	return line
 }
 
-// between is the text of lines, the last one excluded.
+// between returns the text of the lines from from up to, but not including, to.
 func (f *file) between(from, to int) string { return f.text[f.begins[from]:f.begins[to]] }
 
-// span is the text between offsets; none if the parser places nodes the wrong way round, as it does with some that are missing.
+// span returns the text between offsets; empty if they are reversed, as the parser reports them for some missing
+// nodes.
 func (f *file) span(from, to int) string { return f.text[min(from, to):to] }
 
 func (f *file) blank(i int) bool { return !f.opaque[i] && strings.TrimSpace(f.line(i)) == "" }
 
-// indent is how many spaces a line begins with.
+// indent returns the number of spaces at the beginning of a line.
 func (f *file) indent(i int) int { return indentOf(f.line(i)) }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
-// cut splits a line into what it says and its comment, which begins with # and has no line break.
+// cut splits a line into its content and its comment, which begins with # and has no line break.
 func (f *file) cut(i int) (says, comment string) {
 	line := strings.TrimRight(f.line(i), "\r\n\u0085\u2028\u2029")
 	if at, there := f.comments[i]; there {
@@ -91,14 +93,14 @@ func (f *file) cut(i int) (says, comment string) {
 	return line, ""
 }
 
-// onlyComment reports whether a line is a comment and nothing else.
+// onlyComment reports whether a line consists only of a comment.
 func (f *file) onlyComment(i int) bool {
 	says, comment := f.cut(i)
 	return comment != "" && !f.opaque[i] && strings.TrimSpace(says) == ""
 }
 
-// document returns the lines of the document that a line is in: from its marker, if it has one, up to the marker that ends it. No
-// line of a value begins as markers do.
+// document returns the lines of the document that contains a line: from its marker, if any, up to the marker that
+// ends it. Lines of a value never begin like a marker.
 func (f *file) document(line int) (from, to int) {
 	marker := func(i int, text string) bool {
 		rest, found := strings.CutPrefix(f.line(i), text)
@@ -114,9 +116,10 @@ func (f *file) document(line int) (from, to int) {
 	return max(from, 0), min(to, count)
 }
 
-// offset is that of a place in the text; columns count characters. It is looked for from the last one on: JSON may be one long line.
+// offset returns the offset of a position; columns count characters. It searches from the last position, because JSON
+// may be one long line.
 func (f *file) offset(line, column int) int {
-	if f.last.line != line || f.last.column/2 > column { // the begin of the line is nearer
+	if f.last.line != line || f.last.column/2 > column { // the beginning of the line is nearer
 		f.last.line, f.last.column, f.last.offset = line, 0, f.begins[line]
 	}
 	for ; f.last.column > column; f.last.column-- {
@@ -130,10 +133,10 @@ func (f *file) offset(line, column int) int {
 	return f.last.offset
 }
 
-// start is the offset of a node with its anchor and its tag.
+// start returns the offset of a node, including its anchor and its tag.
 func (f *file) start(n *yaml.Node) int { return f.offset(n.Line-1, n.Column-1) }
 
-// end is where a scalar, an alias, or a value in brackets ends. For text in block style it is where that starts.
+// end returns the end of a scalar, an alias, or a value in brackets. For block scalars, it returns the start.
 func (f *file) end(n *yaml.Node) int {
 	at := f.start(n)
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
@@ -154,13 +157,13 @@ func (f *file) end(n *yaml.Node) int {
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
 		return at + len(quotedText.FindString(f.text[at:]))
 	}
-	for _, word := range strings.Fields(n.Value) { // only the space between words differs
+	for _, word := range strings.Fields(n.Value) { // only the white space between words differs
 		at = min(at+max(0, strings.Index(f.text[at:], word))+len(word), len(f.text))
 	}
 	return at
 }
 
-// begin is where a mapping or list in block style begins, below its anchor or its tag, and any other value with it.
+// begin returns the beginning of a value. For block style, that is below its anchor or tag.
 func (f *file) begin(n *yaml.Node) (line, column int) {
 	switch {
 	case !inBlocks(n) || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0:
@@ -174,7 +177,7 @@ func (f *file) begin(n *yaml.Node) (line, column int) {
 	}
 	first := n.Content[0]
 	line, column = f.begin(first)
-	nested := first.Kind == yaml.SequenceNode && inBlocks(first) // which has dashes of its own
+	nested := first.Kind == yaml.SequenceNode && inBlocks(first) // it has its own dashes
 	for line > 0 && (!f.hasDash(line, f.indent(line)) || nested && f.indent(line) >= column) {
 		line--
 	}
@@ -186,11 +189,11 @@ func (f *file) hasDash(line, column int) bool {
 	return !f.opaque[line] && f.indent(line) == column && strings.HasPrefix(f.line(line)[column:], "-")
 }
 
-// look finds the comments up to a node and within it, and what it has of several lines and aliases. It is in a mapping or list that
-// stands in a column; -1 for none.
+// look finds the comments before and in a node, and its opaque lines and aliases. column is that of the enclosing
+// mapping or list; -1 for none.
 func (f *file) look(n *yaml.Node, column int) {
 	switch {
-	case n.Line >= len(f.begins): // what is not there, at the end
+	case n.Line >= len(f.begins): // a missing node at the end
 	case n.Kind == yaml.DocumentNode || n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode:
 		if inBlocks(n) {
 			_, column = f.begin(n)
@@ -208,7 +211,7 @@ func (f *file) look(n *yaml.Node, column int) {
 	}
 }
 
-// endOfText returns the line that ends text in block style, which is in a mapping or list that stands in a column.
+// endOfText returns the line after a block scalar. column is that of the enclosing mapping or list.
 func (f *file) endOfText(n *yaml.Node, column int) int {
 	header := f.text[f.start(n):f.begins[n.Line]]
 	header = header[len(properties.FindString(header)):]
@@ -217,7 +220,7 @@ func (f *file) endOfText(n *yaml.Node, column int) int {
 	end, least := n.Line, column+1
 	for i := end; i < len(f.begins)-1 && (f.blank(i) || f.indent(i) >= least); i++ {
 		if end == n.Line && !f.blank(i) && !strings.ContainsAny(header, "123456789") {
-			least = f.indent(i) // that of its first line, unless the header says it
+			least = f.indent(i) // the indentation of its first line, unless the header sets it
 		}
 		if keeps || !f.blank(i) {
 			end = i + 1
@@ -226,7 +229,8 @@ func (f *file) endOfText(n *yaml.Node, column int) int {
 	return end
 }
 
-// goPast finds the comments up to a value, and goes on behind it. Lines of the value from a given one on are opaque.
+// goPast finds the comments before a value, and continues after it. Lines of the value are opaque from the given one
+// on.
 func (f *file) goPast(line, from, to int) {
 	f.lookUpTo(from)
 	for ; line < len(f.begins) && f.begins[line] < to; line++ {
@@ -235,7 +239,7 @@ func (f *file) goPast(line, from, to int) {
 	f.seen = max(f.seen, to)
 }
 
-// lookUpTo finds the comments up to an offset, where there is no value.
+// lookUpTo finds the comments up to an offset, in text without values.
 func (f *file) lookUpTo(end int) {
 	for at := f.seen; at < end; at++ {
 		if f.text[at] != '#' {
@@ -259,7 +263,7 @@ func linesOf(text string) []string {
 	return lines
 }
 
-// shift moves lines to the right, or to the left as far as they are indented. Blank lines stay.
+// shift moves lines to the right, or to the left as far as they are indented. Blank lines do not change.
 func shift(text string, by int) string {
 	if by == 0 {
 		return text

@@ -12,53 +12,53 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// item is a member of a mapping, an item of a list, or what is in a document, and what is to become of it.
+// item is a member of a mapping, an item of a list, or the content of a document, together with its pending changes.
 type item struct {
-	// key is that of a member; nil for others.
+	// key is a member's key; nil for others.
 	key, value *yaml.Node
-	// parent is that whose value has it, and inner are those that its value has, once they are known.
+	// parent is the item whose value contains it, and inner are the items in its own value, once they are known.
 	parent *item
 	inner  []*item
-	// In block style, column is where the key or the dash stands, in a line. The lines that belong to it are comments above it that
-	// are indented as it is, itself, and what follows up to the next one.
+	// In block style, column is the column of the key or dash in line. The item's lines, from from to to, are the
+	// comments above it with the same indentation, the item, and the lines up to the next item.
 	column, line, from, to int
 
-	// object is set for an object, and touched if anything changes of it or in it.
+	// object is set for an object, and touched if the item or anything in it changes.
 	object, touched bool
-	// gone is set if it is deleted, and kept if its text is taken along then.
+	// gone is set if it is deleted, and kept if its text is then reused.
 	gone, kept bool
-	// replaced is set if becomes is its value then, and unwrapped if it takes the place of its parent; name is another key.
+	// replaced is set if becomes is its new value, and unwrapped if it replaces its parent; name is its new key.
 	replaced, unwrapped bool
 	becomes             any
 	name                string
-	// order are the names of members that come first in what becomes of it.
+	// order are the names of members that come first in becomes.
 	order []string
-	// added is what its value gets.
+	// added are the additions to its value.
 	added []*addition
 }
 
-// addition is a new member or item, before the one that has an index now.
+// addition is a new member or item, inserted before the one with an index in the original.
 type addition struct {
 	Op
 	index int
 	takes map[string]taken
 }
 
-// taken is what a new value takes along.
+// taken is deleted content that a new value reuses.
 type taken struct {
 	*item
 	of Part
 }
 
-// editor changes objects: it notes what is to become of their items, and writes them then.
+// editor changes objects: it first records the changes of their items, and then writes them.
 type editor struct {
 	*file
-	// owners are the items that move, by line, and moving is the one that is written.
+	// owners are the items that move, by line, and moving is the one being written.
 	owners map[int]*item
 	moving *item
-	// bare are brackets that are known to have no comments.
+	// bare are brackets known to contain no comments.
 	bare map[*yaml.Node]bool
-	// dash is how much further to the right than its key a list stands, and step a mapping, by what a document has.
+	// dash and step are the indentation of lists and mappings below their key, as used in a document.
 	dash, step int
 }
 
@@ -79,7 +79,7 @@ func (e *editor) innerOf(it *item) []*item {
 	if it.inner != nil || !isCollection(n) {
 		return it.inner
 	}
-	nodes := 1 // of each
+	nodes := 1 // for each member or item
 	if n.Kind == yaml.MappingNode {
 		nodes = 2
 	}
@@ -107,7 +107,7 @@ func (e *editor) place(it *item) {
 		if child.line = child.value.Line - 1; child.key != nil {
 			child.line = child.key.Line - 1
 		}
-		for child.key == nil && child.line > 0 && !e.hasDash(child.line, column) { // the dash may stand above
+		for child.key == nil && child.line > 0 && !e.hasDash(child.line, column) { // the dash may be in a line above
 			child.line--
 		}
 		before := it.inner[i-1]
@@ -119,8 +119,8 @@ func (e *editor) place(it *item) {
 	it.inner[len(it.inner)-1].to = e.endOf(it, column)
 }
 
-// endOf returns where an item ends, without what belongs to what is around it: blank lines, and comments that are indented less
-// than as given.
+// endOf returns the end of an item, without lines that belong to its surroundings: blank lines, and comments with
+// less than the given indentation.
 func (e *editor) endOf(it *item, indent int) int {
 	end := it.to
 	for end > it.line+1 && (e.blank(end-1) || e.onlyComment(end-1) && e.indent(end-1) < indent) {
@@ -129,7 +129,7 @@ func (e *editor) endOf(it *item, indent int) int {
 	return end
 }
 
-// endOfMoving returns where an item ends that moves: with the blank lines below it.
+// endOfMoving returns the end of an item that moves, including the blank lines below it.
 func (e *editor) endOfMoving(it *item) int {
 	indent := it.column
 	if it.key == nil {
@@ -147,7 +147,7 @@ func (e *editor) isBeside(it *item) bool {
 	return inBlocks(it.value) && e.innerOf(it)[0].line == it.line
 }
 
-// objectAt returns the mapping that begins in a place, counted from 1; nil if there is none.
+// objectAt returns the mapping that begins at a position, counted from 1; nil if there is none.
 func (e *editor) objectAt(it *item, line, column int) *item {
 	if n := it.value; n.Kind == yaml.MappingNode && n.Line == line && n.Column == column {
 		it.object = true
@@ -161,7 +161,7 @@ func (e *editor) objectAt(it *item, line, column int) *item {
 	return nil
 }
 
-// locate returns what is at a path.
+// locate returns the item at a path.
 func (e *editor) locate(it *item, path fieldpath.Path) *item {
 	for _, step := range path {
 		e.refuseShared(it.value)
@@ -180,7 +180,8 @@ func (e *editor) locate(it *item, path fieldpath.Path) *item {
 // isInBrackets reports whether an item is in brackets.
 func (it *item) isInBrackets() bool { return it.parent != nil && inBrackets(it.parent.value) }
 
-// brackets returns the outermost brackets that an item has or is in, but not what it moves out of; nil if there are none.
+// brackets returns the outermost brackets of an item's value or around it, but none that it moves out of; nil if
+// there are none.
 func (it *item) brackets() (outer *yaml.Node) {
 	for ; it != nil && (inBrackets(it.value) || outer == nil); it = it.parent {
 		if inBrackets(it.value) {

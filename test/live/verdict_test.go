@@ -60,7 +60,6 @@ type place struct {
 	value  any
 	put    func(any)
 	remove func()
-	again  func() // always nil
 }
 
 // places returns all values below the spec and metadata of an object in a stable order, except those that lint cannot know

@@ -60,8 +60,7 @@ type Answer struct {
 
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// Defaulted says what filled in the image, or part of the version, that the pool leaves to Gardener; empty if
-	// nothing did.
+	// Defaulted says what filled in the image, or part of the version, that the pool leaves to Gardener; empty if nothing did.
 	Defaulted   input.Filler `json:"defaulted,omitempty"`
 	MachineType string       `json:"machineType"`
 	Region      string       `json:"region"`
@@ -95,8 +94,7 @@ func (u unavailable) String() string {
 	return fmt.Sprintf("%s %s is unavailable in %s %s", what, u.Name, words.Plural(u.Zones, "zone"), words.And(u.Zones))
 }
 
-// unavailableTo returns what the pool's zones lack. A pool without a path, as in a question by flags, has all zones
-// of its region.
+// unavailableTo returns what the pool's zones lack. A pool without a path, as in a question by flags, has all zones of its region.
 func unavailableTo(profile *v1beta1.CloudProfileSpec, pool *provider.Pool) (all []unavailable) {
 	lacks := gardenerrules.InRegion(profile, pool.Region)
 	zones := pool.Zones
@@ -132,8 +130,7 @@ type refused struct {
 	Rejected    []rejected           `json:"rejected"`
 	Suggestions []resolve.Suggestion `json:"suggestions"`
 
-	// mistake is an error in the question that must be corrected before suggestions make sense; empty if none is
-	// known.
+	// mistake is an error in the question that must be corrected before suggestions make sense; empty if none is known.
 	mistake string
 }
 
@@ -158,9 +155,8 @@ type rejected struct {
 // reasonWorkerConfig complements the reasons of packages profile and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// answerTo answers for a worker pool. fault is the first error in the provider config, which the user knows as name;
-// if fault is empty, the provider's first error is used. With an error, the requests are unknown, and no image is
-// named.
+// answerTo answers for a worker pool. fault is the first error in the provider config, which the user knows as name; if
+// fault is empty, the provider's first error is used. With an error, the requests are unknown, and no image is named.
 func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer {
 	r := resolve.Explain(p, pool)
 	if fault == "" && len(r.Further) > 0 {

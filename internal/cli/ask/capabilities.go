@@ -67,8 +67,7 @@ type requestedBy struct {
 	Field string `json:"field,omitempty"`
 	// Flag is a flag of select and explain; absent for implied requests.
 	Flag string `json:"flag,omitempty"`
-	// Provider is the provider type whose worker pools request a reserved capability; absent if those of every
-	// provider do.
+	// Provider is the provider type whose worker pools request a reserved capability; absent if those of every provider do.
 	Provider string `json:"provider,omitempty"`
 	// OnlyIfOffered is true if the setting is ignored in profiles that do not register the capability.
 	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
@@ -110,8 +109,7 @@ func flagOf(setting string) string {
 	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type", "volume": "--volume"}[name]
 }
 
-// reservedSettings finds the settings that request reserved capabilities with every provider, by trying each property
-// of a worker pool.
+// reservedSettings finds the settings that request reserved capabilities with every provider, by trying each property of a worker pool.
 func reservedSettings() []requestedBy {
 	settings := []requestedBy{}
 	try := func(flag string, worker capability.Worker) {

@@ -51,9 +51,8 @@ type reasoning struct {
 	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
-	// RollingUpdate are the parts of the worker pool's provider config whose change replaces its machines, with their
-	// current values. It is absent if the provider config has errors, if a question by flags has none, and if the
-	// machines are updated in place.
+	// RollingUpdate are the parts of the worker pool's provider config whose change replaces its machines, with their current values.
+	// It is absent if the provider config has errors, if a question by flags has none, and if the machines are updated in place.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 }
 

@@ -86,8 +86,7 @@ func PrintSupport(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any]) (
 	return rows != nil
 }
 
-// setsRow describes one capability: its values, best first, and which of them the machine type supports and the
-// worker pool requests.
+// setsRow describes one capability: its values, best first, and which of them the machine type supports and the worker pool requests.
 type setsRow struct{ capability, values, machine, worker string }
 
 // sets returns a row for each registered capability. It adds the worker capabilities that matter although not

@@ -49,8 +49,7 @@ var updateStrategies = []string{
 	string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate),
 }
 
-// questionOnly are the flags that only refine a question by flags, each with the reason why it does not apply to
-// Shoots.
+// questionOnly are the flags that only refine a question by flags, each with the reason why it does not apply to Shoots.
 var questionOnly = []struct{ name, because string }{
 	{"architecture", "a Shoot's worker pools have a machine.architecture"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
@@ -248,8 +247,7 @@ func noteGPU(g *input.Given, gpu string) {
 	}
 }
 
-// noteRegion reports that the profile lacks an answer's region: in the answer if it has no suggestions, otherwise in
-// a note.
+// noteRegion reports that the profile lacks an answer's region: in the answer if it has no suggestions, otherwise in a note.
 func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 	unknown := resolve.Region(p, a.Region, nil)
 	switch {
@@ -261,9 +259,8 @@ func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 	}
 }
 
-// possible returns the flags' pool, combined with each version, machine type and region of the profile that the flags
-// leave open, in the profile's order. It fails if the version is open and the profile has no image of that name or no
-// version of it.
+// possible returns the flags' pool, combined with each version, machine type and region of the profile that the flags leave
+// open, in the profile's order. It fails if the version is open and the profile has no image of that name or no version of it.
 func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
 	var versions []string
 	for v := range entries.Versions(profile) {
@@ -300,8 +297,7 @@ func choices(named string, all []string) []string {
 	return resolve.Distinct(all)
 }
 
-// noteNoLongerOffered adds notes if new worker pools can no longer use the machine type or version, although it
-// boots.
+// noteNoLongerOffered adds notes if new worker pools can no longer use the machine type or version, although it boots.
 func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
 	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, pool.MachineType)
 	if machineType != nil && !ptr.Deref(machineType.Usable, true) {
@@ -368,8 +364,7 @@ func askShoot(
 	return true
 }
 
-// DuplicateKey describes a duplicate key in a worker pool's provider config; empty if the provider reads no requests
-// from it.
+// DuplicateKey describes a duplicate key in a worker pool's provider config; empty if the provider reads no requests from it.
 func DuplicateKey(o *manifest.Object, pool *provider.Pool, p input.AnyProfile) string {
 	if len(p.Provider().Workers().Settings()) == 0 {
 		return ""

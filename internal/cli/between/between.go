@@ -20,10 +20,9 @@ import (
 // Before maps a new mapping member's key to the members it is inserted before, as in [edit.Insert].
 type Before map[string][]string
 
-// Operations returns the operations that turn old, the value at a path, into want. List entries match if they are
-// equal, or have the same name or version; matched entries keep their order. New content reuses surrounding deleted
-// content where it is equal. Capability names in the first and second texts of GEP-0054 are equivalent, for mapping
-// members and list entries.
+// Operations returns the operations that turn old, the value at a path, into want. List entries match if they are equal, or
+// have the same name or version; matched entries keep their order. New content reuses surrounding deleted content where it is
+// equal. Capability names in the first and second texts of GEP-0054 are equivalent, for mapping members and list entries.
 func Operations(at fieldpath.Path, old, want any, before Before) []edit.Op {
 	d := &differ{before: before}
 	d.values(at, old, want)

@@ -29,8 +29,7 @@ const (
 	Refused Kind = "refused"
 	// Locked: no later update of the Shoots would pass Gardener (semantics S16).
 	Locked Kind = "locked"
-	// NoMachines: worker pools that boot an image can no longer create machines, by the provider's policy (semantics
-	// S14).
+	// NoMachines: worker pools that boot an image can no longer create machines, by the provider's policy (semantics S14).
 	NoMachines Kind = "no-machines"
 	// Kept: worker pools keep booting the images of their machine classes, which the profile no longer has for them (semantics S14).
 	Kept Kind = "kept"
@@ -38,15 +37,13 @@ const (
 	Maintenance Kind = "maintenance"
 	// Expires: the expiration date of an image version changes.
 	Expires Kind = "expires"
-	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by
-	// maintenance.
+	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by maintenance.
 	Kubernetes Kind = "kubernetes"
 	// WillUpdate: the next maintenance moves worker pools to another version than before the update.
 	WillUpdate Kind = "will-update"
 	// OtherImage: the booted image changes.
 	OtherImage Kind = "other-image"
-	// Meaning: the registration of a reserved capability changes, so a flavor that leaves it out supports other
-	// values (semantics S3).
+	// Meaning: the registration of a reserved capability changes, so a flavor that leaves it out supports other values (semantics S3).
 	Meaning Kind = "meaning"
 	// Offer: the choices of shoot owners change.
 	Offer Kind = "offer"
@@ -73,8 +70,7 @@ func (c *Change) Breaks() bool {
 		slices.ContainsFunc(c.Then, func(f Fate) bool { return f.worse })
 }
 
-// When says when another image reaches existing worker pools (semantics S14). Its values are part of the command
-// line's JSON.
+// When says when another image reaches existing worker pools (semantics S14). Its values are part of the command line's JSON.
 type When string
 
 const (
@@ -100,8 +96,7 @@ type Change struct {
 	Region      string `json:"region,omitempty"`
 	// Requested are the explicit requirements, without the implied ones.
 	Requested []capability.Requirement `json:"requested,omitempty"`
-	// Capability is the registered name of a Meaning's capability, and Flavor the capabilities that the flavor
-	// declares.
+	// Capability is the registered name of a Meaning's capability, and Flavor the capabilities that the flavor declares.
 	Capability string               `json:"capability,omitempty"`
 	Flavor     v1beta1.Capabilities `json:"flavor,omitempty"`
 	// FlavorText is Flavor as an operator writes it.
@@ -115,8 +110,7 @@ type Change struct {
 	// Action of WillUpdate is updated, or forced if the pools cannot stay.
 	Action maintenance.Action `json:"action,omitempty"`
 
-	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the
-	// registration differs.
+	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the registration differs.
 	Path   string        `json:"path,omitempty"`
 	Change update.Aspect `json:"change,omitempty"`
 	// Used are the Shoots, NAMESPACE/NAME, that use the Offer.
@@ -172,8 +166,7 @@ func ShootsOf(pools []Pool) []string {
 	return names
 }
 
-// Sort sorts changes for display, and the pools and fates of each change. The result does not depend on the original
-// order.
+// Sort sorts changes for display, and the pools and fates of each change. The result does not depend on the original order.
 func Sort(changes []Change) {
 	for i := range changes {
 		SortPools(changes[i].Pools)
@@ -228,8 +221,7 @@ func Summarize(changes []Change) Summary {
 	return s
 }
 
-// compareVersions compares versions by semantic version. Versions that do not parse come last, as text; the empty one
-// is first.
+// compareVersions compares versions by semantic version. Versions that do not parse come last, as text; the empty one is first.
 func compareVersions(a, b string) int {
 	if a == b {
 		return 0

@@ -119,8 +119,7 @@ func (a asked) refusals(refused []Change) []Change {
 	return left
 }
 
-// users returns copies of the views in which the Shoots have only the selected worker pools, to find out who uses
-// what.
+// users returns copies of the views in which the Shoots have only the selected worker pools, to attribute uses to them.
 func (a asked) users(views []update.View[any]) []update.View[any] {
 	if a == nil {
 		return views

@@ -132,8 +132,7 @@ var afterMaintenance = map[maintenance.Admission]string{
 	maintenance.Validates:     "; the maintenance of their Shoots then fails as a whole",
 }
 
-// blocked adds one change for each version that maintenance chooses, whatever the pools get instead. Equal versions
-// are adjacent.
+// blocked adds one change for each version that maintenance chooses, whatever the pools get instead. Equal versions are adjacent.
 func (w *writer[R]) blocked(all []*update.Blocked) {
 	for len(all) > 0 {
 		id, pools, n := all[0].ImageVersion, []update.Pool(nil), 0

@@ -49,8 +49,7 @@ type Planned struct {
 type Update struct {
 	// Kind and Name identify the profile; Name is [NAMESPACE/]NAME.
 	Kind, Name string
-	// ComparedWith is the name of the second profile of a comparison, in which nothing is refused; empty for an
-	// update.
+	// ComparedWith is the name of the second profile of a comparison, in which nothing is refused; empty for an update.
 	ComparedWith  string
 	Before, After *input.Given
 	Profile       *Pair[v1beta1.CloudProfile]
@@ -185,8 +184,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	return views, refused, nil
 }
 
-// noteOverrides adds a note if a child gives another expiration date to versions that get their first lifecycle in
-// the update.
+// noteOverrides adds a note if a child gives another expiration date to versions that get their first lifecycle in the update.
 func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfile]) {
 	was, is := update.Expirable(u.Profile.Old.Object), update.Expirable(u.Profile.Updated.Object)
 	var overridden []string

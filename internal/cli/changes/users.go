@@ -42,8 +42,7 @@ func remaining[T metav1.Object](objects []T) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetDeletionTimestamp() != nil })
 }
 
-// noteDeleting adds a note that names the Shoots being deleted that the update locks. Other effects on them do not
-// matter.
+// noteDeleting adds a note that names the Shoots being deleted that the update locks. Other effects on them do not matter.
 func (u *Update) noteDeleting() {
 	var names []string
 	facts := update.Of(gardenerlib.Library{}, u.deleting...)

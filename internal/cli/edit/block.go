@@ -94,8 +94,7 @@ func (e *editor) upTo(it *item, end int) string {
 	return e.span(from, end)
 }
 
-// replaced returns an item with a new value instead of a value in block style, or of none. Comments in the old value
-// move above the item.
+// replaced returns an item with a new value instead of a value in block style, or of none. Comments in the old value move above the item.
 func (e *editor) replaced(it *item) string {
 	e.refuseExplicit(it)
 	end := it.line + 1
@@ -122,8 +121,7 @@ func (e *editor) isEmptyBeside(it *item) bool {
 	return it.key != nil && inBrackets(n) && len(n.Content) == 0 && n.Anchor == "" && n.Line-1 == it.line && e.end(n) <= e.begins[it.line+1]
 }
 
-// unfolded returns an item with a value in block style instead of empty brackets; empty if the value is not written
-// in block style.
+// unfolded returns an item with a value in block style instead of empty brackets; empty if the value is not written in block style.
 func (e *editor) unfolded(it *item) string {
 	w := writer{editor: e, order: it.order}
 	below := w.below(it.becomes, it.column, "")

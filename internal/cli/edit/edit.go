@@ -19,8 +19,7 @@ const byteOrderMark = "\ufeff"
 
 // Change is a change of one object.
 type Change struct {
-	// Line and Column, counted from 1, are the position of the object's content; of an entry of a List, after the
-	// dash.
+	// Line and Column, counted from 1, are the position of the object's content; of an entry of a List, after the dash.
 	Line, Column int
 	Ops          []Op
 }

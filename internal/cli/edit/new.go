@@ -65,8 +65,7 @@ func (w *writer) member(name string, value any, column int, path string) string 
 	return key + " " + fresh(value, style{order: w.order}) + w.eol
 }
 
-// below returns the text of a new value below its key, which is in a column; empty if the value is written beside its
-// key.
+// below returns the text of a new value below its key, which is in a column; empty if the value is written beside its key.
 func (w *writer) below(value any, column int, path string) (text string) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -98,8 +98,7 @@ func Decoded(raw []byte) (value any) {
 	return value
 }
 
-// Result returns the result of operations on a decoded JSON value. It does not modify the value, but the result
-// shares parts of it.
+// Result returns the result of operations on a decoded JSON value. It does not modify the value, but the result shares parts of it.
 func Result(value any, ops []Op) any {
 	sorted := slices.Clone(ops)
 	slices.SortStableFunc(sorted, func(a, b Op) int { return cmp.Or(slices.CompareFunc(a.at, b.at, compareSteps), int(b.kind-a.kind)) })

@@ -147,8 +147,7 @@ func (e *editor) isKeyAlone(it *item) bool {
 	return it.key != nil && !it.isInBrackets() && n.Kind == yaml.SequenceNode && inBlocks(n) && n.Anchor == "" && !e.isBeside(it)
 }
 
-// settle replaces values of which all content is deleted by empty ones, and refuses to delete content that is used
-// elsewhere.
+// settle replaces values of which all content is deleted by empty ones, and refuses to delete content that is used elsewhere.
 func (e *editor) settle(it *item) {
 	gone := 0
 	for _, child := range it.inner {

@@ -13,8 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file is a text with its lines, including their line breaks. Lines and columns count from 0 here; those of nodes
-// count from 1.
+// file is a text with its lines, including their line breaks. Lines and columns count from 0 here; those of nodes count from 1.
 type file struct {
 	text string
 	// begins are the offsets of the lines, followed by the length of the text.
@@ -71,8 +70,7 @@ func (f *file) lineOf(offset int) int {
 // between returns the text of the lines from from up to, but not including, to.
 func (f *file) between(from, to int) string { return f.text[f.begins[from]:f.begins[to]] }
 
-// span returns the text between offsets; empty if they are reversed, as the parser reports them for some missing
-// nodes.
+// span returns the text between offsets; empty if they are reversed, as the parser reports them for some missing nodes.
 func (f *file) span(from, to int) string { return f.text[min(from, to):to] }
 
 func (f *file) blank(i int) bool { return !f.opaque[i] && strings.TrimSpace(f.line(i)) == "" }
@@ -229,8 +227,7 @@ func (f *file) endOfText(n *yaml.Node, column int) int {
 	return end
 }
 
-// goPast finds the comments before a value, and continues after it. Lines of the value are opaque from the given one
-// on.
+// goPast finds the comments before a value, and continues after it. Lines of the value are opaque from the given one on.
 func (f *file) goPast(line, from, to int) {
 	f.lookUpTo(from)
 	for ; line < len(f.begins) && f.begins[line] < to; line++ {

@@ -180,8 +180,7 @@ func (e *editor) locate(it *item, path fieldpath.Path) *item {
 // isInBrackets reports whether an item is in brackets.
 func (it *item) isInBrackets() bool { return it.parent != nil && inBrackets(it.parent.value) }
 
-// brackets returns the outermost brackets of an item's value or around it, but none that it moves out of; nil if
-// there are none.
+// brackets returns the outermost brackets of an item's value or around it, but none that it moves out of; nil if there are none.
 func (it *item) brackets() (outer *yaml.Node) {
 	for ; it != nil && (inBrackets(it.value) || outer == nil); it = it.parent {
 		if inBrackets(it.value) {

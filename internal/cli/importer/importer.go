@@ -191,15 +191,13 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 	return errs
 }
 
-// imported is import's output for one profile. Its JSON is an interface: a published field keeps its name and
-// meaning.
+// imported is import's output for one profile. Its JSON is an interface: a published field keeps its name and meaning.
 type imported struct {
 	// Profile is [NAMESPACE/]NAME.
 	Profile string `json:"profile"`
 	// Versions are the versions of the release.
 	Versions []release.Version `json:"versions"`
-	// Findings are errors, which prevent any change, and warnings: about the source and the profile, and new ones
-	// from lint and verify.
+	// Findings are errors, which prevent any change, and warnings: about the source and the profile, and new ones from lint and verify.
 	Findings []report.Finding `json:"findings"`
 	// Files are the files that change.
 	Files []files.Changed `json:"files"`

@@ -45,8 +45,7 @@ type importing struct {
 	files    []files.Changed
 }
 
-// load reads the inputs as one landscape or, if two arguments contain objects of the same name, as one landscape for
-// each argument.
+// load reads the inputs as one landscape or, if two arguments contain objects of the same name, as one landscape for each argument.
 func (flags *importFlags) load(ctx context.Context, c *command.Call, args []string) ([]*input.Given, error) {
 	g, err := input.Load(ctx, c, args, flags.in, true)
 	if err != nil {

@@ -35,8 +35,7 @@ type MaintainedPool struct {
 	// Core is the version that Gardener alone would choose; empty if it equals To.
 	Core   string `json:"core,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Boots is false if Gardener stores To although the pool cannot boot it, because no capkit component is
-	// installed. Nil otherwise.
+	// Boots is false if Gardener stores To although the pool cannot boot it, because no capkit component is installed. Nil otherwise.
 	Boots *bool `json:"boots,omitempty"`
 }
 
@@ -51,8 +50,7 @@ type MaintainedKubernetes struct {
 	From   string             `json:"from"`
 	To     string             `json:"to"`
 	Action maintenance.Action `json:"action"`
-	// Reason explains why the version cannot be used if Gardener does not run it or the profile lacks it; empty
-	// otherwise.
+	// Reason explains why the version cannot be used if Gardener does not run it or the profile lacks it; empty otherwise.
 	Reason string `json:"reason,omitempty"`
 }
 

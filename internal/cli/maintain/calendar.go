@@ -35,8 +35,7 @@ type Day struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is the effect of maintenance on a worker pool, [*MaintainedPool], or on a Kubernetes version,
-// [*MaintainedKubernetes].
+// Entry is the effect of maintenance on a worker pool, [*MaintainedPool], or on a Kubernetes version, [*MaintainedKubernetes].
 type Entry interface {
 	fmt.Stringer
 	// wrong reports whether the user should prevent it.
@@ -47,8 +46,7 @@ type Entry interface {
 	row() []string
 }
 
-// severities sort and count the entries, the worst first. An entry has the first one that matches; the last matches
-// every entry.
+// severities sort and count the entries, the worst first. An entry has the first one that matches; the last matches every entry.
 var severities = []struct {
 	does string
 	is   func(action maintenance.Action, boots bool) bool
@@ -83,8 +81,7 @@ type followed struct {
 	profile  input.AnyProfile
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling
-	// said records the worker pools and versions already reported as stuck or failing. changed is the day after the
-	// last change.
+	// said records the worker pools and versions already reported as stuck or failing. changed is the day after the last change.
 	said    map[string]maintenance.Action
 	changed time.Time
 }
@@ -191,8 +188,7 @@ func (f *followed) concerned(images map[string]bool) bool {
 	})
 }
 
-// follow returns the effects of a day's maintenance on the Shoot, and applies them. It does not repeat that something
-// is stuck or fails.
+// follow returns the effects of a day's maintenance on the Shoot, and applies them. It does not repeat that something is stuck or fails.
 func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
 	m := by.look(g, f.name, f.shoot, f.fillings)
 	var answer Maintained

@@ -184,8 +184,7 @@ type Maintainer struct {
 	// spec is the profile's spec at the time of the maintenance.
 	spec *v1beta1.CloudProfileSpec
 	by   *maintenance.Maintainer
-	// known memoizes why worker pools of a shape boot nothing; empty if they boot. sound records the shapes without
-	// other faults.
+	// known memoizes why worker pools of a shape boot nothing; empty if they boot. sound records the shapes without other faults.
 	known map[provider.Shape]string
 	sound map[provider.Shape]bool
 }
@@ -219,8 +218,7 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	return further
 }
 
-// Maintain adds the effects of maintenance on a Shoot's worker pools that the filter admits. Faults of the Shoot
-// become findings.
+// Maintain adds the effects of maintenance on a Shoot's worker pools that the filter admits. Faults of the Shoot become findings.
 func Maintain(
 	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, by func(input.AnyProfile) *Maintainer,
 ) {

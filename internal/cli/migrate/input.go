@@ -25,9 +25,8 @@ import (
 
 // The required inputs of migrate: profiles to migrate, the profiles of all Shoots, and the objects that flags name.
 
-// checkReferences reports if there is no profile to migrate. Otherwise it reports Shoots whose images are unknown,
-// because their profile cannot be read, or is a NamespacedCloudProfile with an unknown parent. It ignores missing
-// CloudProfiles, which are not migrated.
+// checkReferences reports if there is no profile to migrate. Otherwise it reports Shoots whose images are unknown, because their profile
+// cannot be read, or is a NamespacedCloudProfile with an unknown parent. It ignores missing CloudProfiles, which are not migrated.
 func (m *migration) checkReferences() {
 	if len(m.specs()) == 0 {
 		m.Findings = append(m.Findings, m.noProfile())

@@ -19,9 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// How migrate proves that lifecycles change nothing: each version keeps its classification at every moment from now
-// on, and nothing else changes at all. This is checked for each profile, and for each NamespacedCloudProfile merged
-// with its parent.
+// How migrate proves that lifecycles change nothing: each version keeps its classification at every moment from now on, and
+// nothing else changes at all. This is checked for each profile, and for each NamespacedCloudProfile merged with its parent.
 
 // proveLifecycles reports versions whose classification changes over time, and any other change.
 func (m *migration) proveLifecycles() {

@@ -34,8 +34,7 @@ type migration struct {
 	back    bool
 	// lifecycle converts only lifecycles, to or from them.
 	lifecycle bool
-	// reserved registers or unregisters only reserved capabilities. accept allows that worker pools boot other images
-	// then.
+	// reserved registers or unregisters only reserved capabilities. accept allows that worker pools boot other images then.
 	reserved, accept bool
 	// input is the first input, which the finding names if there is no profile.
 	input string
@@ -55,8 +54,7 @@ type migration struct {
 	// becomes are the edits of the manifests.
 	becomes map[*manifest.Object]files.Edit
 	kept    []keptVersion
-	// reservedUses are the reserved capabilities that CloudProfiles and their NamespacedCloudProfiles use, computed
-	// on first use.
+	// reservedUses are the reserved capabilities that CloudProfiles and their NamespacedCloudProfiles use, computed on first use.
 	reservedUses map[*input.Source[v1beta1.CloudProfile]][]string
 	// changes counts the findings about images of worker pools, which can be accepted.
 	changes int
@@ -192,8 +190,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.In("NamespacedCloudProfile " + s.Name)}, parent)
 }
 
-// become records a manifest's edit. profile is KIND [NAMESPACE/]NAME; of is the CloudProfile itself or the profile's
-// parent.
+// become records a manifest's edit. profile is KIND [NAMESPACE/]NAME; of is the CloudProfile itself or the profile's parent.
 func (m *migration) become(
 	o *manifest.Object, profile string, cloud command.Provider, in transform.Input, of *input.Source[v1beta1.CloudProfile],
 ) {

@@ -25,9 +25,8 @@ import (
 
 // How migrate proves with plan that Gardener accepts the result, and that no worker pool boots another image.
 
-// prove reports problems that exist only after the migration, and effects of the updates, which must have none. It
-// applies the updates one after the other, in the order in which they must be applied: parents before their children,
-// and the reverse with --back.
+// prove reports problems that exist only after the migration, and effects of the updates, which must have none. It applies the updates
+// one after the other, in the order in which they must be applied: parents before their children, and the reverse with --back.
 func (m *migration) prove() {
 	was, is := proof.CopyOf(m.Given, m.forLater()), proof.CopyOf(m.after, m.forLater())
 	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
@@ -154,9 +153,8 @@ func (m *migration) afterwards(rule string, object report.Object, message string
 	return "after the migration: " + message
 }
 
-// wanted reports whether a change is the purpose of the fold. Worker pools that request its capability, and have
-// booted nothing so far, then boot images of the version with the suffix. Maintenance then has fewer versions to
-// choose from.
+// wanted reports whether a change is the purpose of the fold. Worker pools that request its capability, and have booted
+// nothing so far, then boot images of the version with the suffix. Maintenance then has fewer versions to choose from.
 func (m *migration) wanted(c *changes.Change) bool {
 	if c.Kind == changes.WillUpdate {
 		return m.options.Fold != nil
@@ -232,9 +230,8 @@ func booted(reference any) string {
 	return report.Reference(reference)
 }
 
-// compare adds errors that exist only after the migration, and records warnings of that kind. It first matches
-// findings with the same text. It then matches the rest by severity, rule and object, because a migration changes
-// paths and texts.
+// compare adds errors that exist only after the migration, and records warnings of that kind. It first matches findings
+// with the same text. It then matches the rest by severity, rule and object, because a migration changes paths and texts.
 func (m *migration) compare(is []report.Finding) {
 	type key struct {
 		severity      finding.Severity

@@ -23,8 +23,7 @@ import (
 )
 
 // Registering the reserved capabilities. A CloudProfile and its NamespacedCloudProfiles are proved as one update: the
-// parent's registration changes the meaning of the children's flavors, which cannot declare the capability in core
-// before.
+// parent's registration changes the meaning of the children's flavors, which cannot declare the capability in core before.
 
 // usesOf returns the reserved capabilities that a CloudProfile or one of its NamespacedCloudProfiles uses.
 func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string {
@@ -111,8 +110,7 @@ func (m *migration) manifestOf(u *changes.Update) *manifest.Object {
 	return m.Namespaced.ByName[u.Name].Manifest
 }
 
-// forLater reports whether the profiles are for a Gardener that accepts the registration: they register something now
-// or afterwards.
+// forLater reports whether the profiles are for a Gardener that accepts the registration: they register something now or afterwards.
 func (m *migration) forLater() bool { return m.reserved || proof.ForLater(m.Given) }
 
 // reportChange reports that another image is booted, as a warning if the change is accepted.

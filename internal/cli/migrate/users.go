@@ -6,9 +6,8 @@ package migrate
 
 import "github.com/capkit/capkit/internal/cli/proof"
 
-// uses returns the users of image versions and, with --lifecycle, of Kubernetes versions, which have an empty image
-// name. Users are NamespacedCloudProfiles that list a version of their parent and, except with --lifecycle, Shoots.
-// They are in the order of the inputs.
+// uses returns the users of image versions and, with --lifecycle, of Kubernetes versions, which have an empty image name. Users are
+// NamespacedCloudProfiles that list a version of their parent and, except with --lifecycle, Shoots. They are in the order of the inputs.
 func (m *migration) uses() proof.Uses {
 	found := proof.Uses{}
 	if m.options.Fold == nil && !m.lifecycle {

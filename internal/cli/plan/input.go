@@ -67,8 +67,7 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	return newUpdate(g, was, is)
 }
 
-// newComparison compares the CloudProfiles in OLD and NEW as if the second replaced the first. Shoots in the two
-// files are ignored.
+// newComparison compares the CloudProfiles in OLD and NEW as if the second replaced the first. Shoots in the two files are ignored.
 func newComparison(g, was, is *input.Given) (*changes.Update, error) {
 	for i, one := range []*input.Given{was, is} {
 		if len(one.Profiles.All) != 1 || one.Profiles.All[0].Object == nil || len(one.Namespaced.All) > 0 {
@@ -105,8 +104,7 @@ func sameProfile(c *command.Call, args []string) bool {
 	return len(names) == 2 && names[0] == names[1]
 }
 
-// readVersion reads OLD or NEW from a file, or from the reader if it is not nil. It prints the file's faults, and
-// then returns an error.
+// readVersion reads OLD or NEW from a file, or from the reader if it is not nil. It prints the file's faults, and then returns an error.
 func readVersion(c *command.Call, others *input.Given, which, file string, from io.Reader) (g *input.Given, err error) {
 	if from == nil {
 		g, err = input.Files([]string{file}, c.Stdin, c.Providers, others.Namespace, input.Unread)

@@ -65,8 +65,7 @@ func (e *edits) config(t *target, versions []*wanted) {
 	e.flush(t.tree)
 }
 
-// encode returns the provider config's entries for flavors of a version. If they cannot be written, it reports an
-// error and returns nil.
+// encode returns the provider config's entries for flavors of a version. If they cannot be written, it reports an error and returns nil.
 func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) []map[string]any {
 	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy || t.keepsLegacy}
 	for _, f := range flavors {
@@ -145,8 +144,7 @@ func (t *target) sameImage(a, b any) bool {
 	return key == other && x.Name == y.Name
 }
 
-// sharesOne reports whether flavors with different images share one entry, for all architectures, in the profile.
-// This is a conflict.
+// sharesOne reports whether flavors with different images share one entry, for all architectures, in the profile. This is a conflict.
 func (w *wanted) sharesOne(t *target) bool {
 	of := map[*mappedFlavor]*imageselector.Global[any]{}
 	for _, f := range w.flavors {

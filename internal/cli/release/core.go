@@ -132,8 +132,7 @@ func (t *target) coreFlavors(w *wanted) (flavors []v1beta1.Capabilities) {
 	})
 }
 
-// extendCore adds missing parts to a version in core. If the version leaves its flavors to a webhook, it continues to
-// do so.
+// extendCore adds missing parts to a version in core. If the version leaves its flavors to a webhook, it continues to do so.
 func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
 	at := v.PathIn(field.NewPath("spec")).String()
 	if len(v.Architectures) > 0 || t.legacy {

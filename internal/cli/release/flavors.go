@@ -174,8 +174,7 @@ func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
 	return both
 }
 
-// ordinaryIn reports whether image b is ordinary in one respect in which another is special, and matches it in all
-// others.
+// ordinaryIn reports whether image b is ordinary in one respect in which another is special, and matches it in all others.
 func ordinaryIn(name string, names []string, b, special *flavor) bool {
 	for _, n := range names {
 		_, is := b.has.Alone[n]
@@ -186,8 +185,7 @@ func ordinaryIn(name string, names []string, b, special *flavor) bool {
 	return true
 }
 
-// fit computes the capabilities that a flavor declares in the profile. It reports whether the profile registers
-// values for it.
+// fit computes the capabilities that a flavor declares in the profile. It reports whether the profile registers values for it.
 func (t *target) fit(f *flavor) bool {
 	f.declares, f.core, f.implied = v1beta1.Capabilities{}, v1beta1.Capabilities{}, v1beta1.Capabilities{}
 	for _, written := range slices.Sorted(maps.Keys(f.has.Capabilities)) {
@@ -314,8 +312,7 @@ func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.P
 	}
 }
 
-// regionsOf returns a flavor's references in the profile's regions, in the profile's order, and their places. It
-// records other regions.
+// regionsOf returns a flavor's references in the profile's regions, in the profile's order, and their places. It records other regions.
 func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	for _, r := range f.Regions {
 		if !slices.Contains(t.regions, r.Name) {
@@ -332,8 +329,7 @@ func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	return regions, places
 }
 
-// distinct returns the flavors without duplicates. It reports each duplicate with the capabilities that would
-// distinguish it.
+// distinct returns the flavors without duplicates. It reports each duplicate with the capabilities that would distinguish it.
 func (t *target) distinct(all []*flavor) (kept []*flavor) {
 	for _, f := range all {
 		i := slices.IndexFunc(kept, func(other *flavor) bool { return other.set == f.set })
@@ -444,8 +440,7 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 // architectures are those of profiles without capabilities.
 var architectures = []string{constants.ArchitectureAMD64, constants.ArchitectureARM64}
 
-// together joins inventory artifacts that are one flavor: images of several regions, or one global image that each
-// region lists.
+// together joins inventory artifacts that are one flavor: images of several regions, or one global image that each region lists.
 func together(artifacts []*flavor) (joined []*flavor) {
 	known := map[string]*flavor{}
 	for _, f := range artifacts {

@@ -69,8 +69,7 @@ const (
 type Version struct {
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// Flavors is the number of flavors for the profile, and Regions the number of the profile's regions with one of
-	// them.
+	// Flavors is the number of flavors for the profile, and Regions the number of the profile's regions with one of them.
 	Flavors int `json:"flavors"`
 	Regions int `json:"regions"`
 	// Action is one of the Action constants. It is conflict or replaced before it is added.
@@ -99,8 +98,7 @@ type target struct {
 	contents   *source.Contents
 	options    Options
 	isMapGiven bool
-	// vocabularyOf are the capabilities of above, and vocabulary is compiled from them. legacy is set if there are
-	// none.
+	// vocabularyOf are the capabilities of above, and vocabulary is compiled from them. legacy is set if there are none.
 	vocabularyOf []v1beta1.CapabilityDefinition
 	vocabulary   *capability.Vocabulary
 	legacy       bool

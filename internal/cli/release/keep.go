@@ -21,8 +21,7 @@ import (
 
 // Deprecating older versions when new ones arrive.
 
-// keep deprecates the versions of the release's images that are not among the newest of their x.y. Versions in use
-// stay as they are.
+// keep deprecates the versions of the release's images that are not among the newest of their x.y. Versions in use stay as they are.
 func (t *target) keep(wanted []*wanted) {
 	if t.options.Keep == 0 {
 		return

@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repair makes the repairs that lint --fix and the language server offer. A repair is mechanical: only one
-// meaning is possible. The repaired text is parsed and checked again. The repair is kept only if the check finds
-// nothing new. Start reading at [Run].
+// Package repair makes the repairs that lint --fix and the language server offer. A repair is mechanical: only one meaning is possible.
+// The repaired text is parsed and checked again. The repair is kept only if the check finds nothing new. Start reading at [Run].
 package repair
 
 import (
@@ -111,9 +110,8 @@ func (x *Run) memory(file string) *manifest.Memory {
 	return x.memories[file]
 }
 
-// One repairs a single finding about the inputs; before are all of them. It returns the new text of the finding's
-// file. made is false if the finding cannot be repaired, or if something new would be found. The error is as for
-// [Run.All].
+// One repairs a single finding about the inputs; before are all of them. It returns the new text of the finding's file.
+// made is false if the finding cannot be repaired, or if something new would be found. The error is as for [Run.All].
 func (x *Run) One(before []report.Finding, f report.Finding) (text string, r Repair, made bool, err error) {
 	x.begin()
 	if f.Line == 0 || !Known(f.Rule) {
@@ -150,13 +148,11 @@ func keyOf(f report.Finding) string {
 	return fmt.Sprint(f.File, "\x00", f.Object, "\x00", f.Rule, "\x00", f.Field, "\x00", f.Message)
 }
 
-// revealing reports whether repairing a finding may reveal others, because the object was not read or not completely
-// checked.
+// revealing reports whether repairing a finding may reveal others, because the object was not read or not completely checked.
 func revealing(f report.Finding) bool { return checks.NotRead[f.Rule] || checks.HalfChecked[f.Rule] }
 
-// try repairs at least one finding: all at once or, if that fails, halves of them recursively until something
-// succeeds. It does not retry findings that cannot be repaired. It returns the findings afterwards, and whether
-// anything was repaired.
+// try repairs at least one finding: all at once or, if that fails, halves of them recursively until something succeeds. It
+// does not retry findings that cannot be repaired. It returns the findings afterwards, and whether anything was repaired.
 func (x *Run) try(found report.Report, some []report.Finding) (after report.Report, made bool, err error) {
 	x.tries++
 	changed, done, refused, err := x.repaired(some)
@@ -226,9 +222,8 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	return found
 }
 
-// better reports whether the repaired findings are gone, and no new ones replace them. New findings are accepted if
-// the repair made an object readable or completely checkable. A warning that differs only in its text is not new,
-// because it may quote the repaired text.
+// better reports whether the repaired findings are gone, and no new ones replace them. New findings are accepted if the repair made an
+// object readable or completely checkable. A warning that differs only in its text is not new, because it may quote the repaired text.
 func better(before, after []report.Finding, repaired []Repair) bool {
 	type said struct {
 		object               report.Object

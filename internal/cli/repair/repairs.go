@@ -93,8 +93,7 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 // architecture matches the path of an architecture of a machine type, an image or a worker pool.
 var architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
 
-// repairArchitecture writes Gardener's name of an architecture, if it is the certain suggestion for the value in a
-// flavor.
+// repairArchitecture writes Gardener's name of an architecture, if it is the certain suggestion for the value in a flavor.
 func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	value, isText := edit.Value(object, path).(string)
@@ -121,8 +120,7 @@ func rename(object any, path fieldpath.Path, from, to string) patch {
 	return instead(from, to, edit.Rename(member(path, from), to))
 }
 
-// replaceRegion replaces a region's name in lists of regions, and as the value of a key region. list is the key of
-// the value at path.
+// replaceRegion replaces a region's name in lists of regions, and as the value of a key region. list is the key of the value at path.
 func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.Suggestion) (ops []edit.Op) {
 	switch value := value.(type) {
 	case []any:

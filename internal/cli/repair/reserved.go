@@ -21,8 +21,7 @@ import (
 
 // Repairing findings about reserved capabilities (semantics S3).
 
-// repairFirstText replaces names and values of the first text of GEP-0054 by those of the second, everywhere in the
-// object.
+// repairFirstText replaces names and values of the first text of GEP-0054 by those of the second, everywhere in the object.
 func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	s := &secondText{renamed: map[string]bool{}}
 	spec := fieldpath.Parse("spec")
@@ -112,9 +111,8 @@ func repairIncomplete(_ *input.Given, object any, f report.Finding) patch {
 	return patch{}
 }
 
-// repairSilent declares a flavor's values from before the registration: at the finding and, for the provider config,
-// in equal flavors of core. If core has only different flavors for the version, the repair is ambiguous and does
-// nothing.
+// repairSilent declares a flavor's values from before the registration: at the finding and, for the provider config, in
+// equal flavors of core. If core has only different flavors for the version, the repair is ambiguous and does nothing.
 func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	reserved := capability.Reserved()

@@ -69,8 +69,7 @@ func (p *document) refuseIn(at string, capabilities v1beta1.Capabilities) {
 	}
 }
 
-// architecturesNamed returns the architectures in capabilities. The default is the only registered one, or amd64 if
-// there are several.
+// architecturesNamed returns the architectures in capabilities. The default is the only registered one, or amd64 if there are several.
 func (p *document) architecturesNamed(capabilities v1beta1.Capabilities) []string {
 	if named := capabilities[capability.Architecture]; len(named) > 0 {
 		return named

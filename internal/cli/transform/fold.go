@@ -314,8 +314,7 @@ func (p *document) refuseFirstText(f *Fold) {
 const inPlaceUpdates = "inPlaceUpdates"
 
 // checkPair reports fields that a version has once for all its flavors, and that differ between the two versions. A
-// fold by update type tolerates that only one of them supports in-place updates; the plain version then supports
-// them.
+// fold by update type tolerates that only one of them supports in-place updates; the plain version then supports them.
 func (p *document) checkPair(f *Fold, pair pair) {
 	suffixed, plain := pair.suffixed.ID, pair.plain.ID
 	was, is := fieldsOf(*pair.suffixed.MachineImageVersion), fieldsOf(*pair.plain.MachineImageVersion)
@@ -341,8 +340,7 @@ func (p *document) checkPair(f *Fold, pair pair) {
 	}
 }
 
-// fieldsOf returns the fields of a core version that apply to all its flavors, as JSON by name, with Gardener's
-// defaults.
+// fieldsOf returns the fields of a core version that apply to all its flavors, as JSON by name, with Gardener's defaults.
 func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	v1beta1.SetDefaults_MachineImageVersion(&version)
 	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
@@ -489,8 +487,7 @@ func (p *document) removeEntries(id provider.ImageVersion) {
 	p.refresh()
 }
 
-// foldMachineTypes declares the fold's value on the machine types whose name matches a pattern, and the plain value
-// on all others.
+// foldMachineTypes declares the fold's value on the machine types whose name matches a pattern, and the plain value on all others.
 func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]

@@ -50,8 +50,7 @@ func (p *document) decode() []imageselector.Image[any] {
 	return images
 }
 
-// Images returns the images of a provider config, and errors about parts of them that cannot be read and would be
-// lost in rewriting.
+// Images returns the images of a provider config, and errors about parts of them that cannot be read and would be lost in rewriting.
 func Images(cloud provider.Provider[any], raw *runtime.RawExtension) (images []imageselector.Image[any], unread field.ErrorList) {
 	if !providerconfig.HasContent(raw) {
 		return nil, nil
@@ -126,8 +125,7 @@ func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image
 	}
 }
 
-// keep copies fields that the provider ignores to the entry that replaces another. It reports fields that cannot be
-// kept.
+// keep copies fields that the provider ignores to the entry that replaces another. It reports fields that cannot be kept.
 func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
 	ignorer, _ := provider.As[providerconfig.FieldIgnorer](p.cloud)
 	for _, lost := range providerconfig.Keep(ignorer, entry, of.tree, rewritten) {

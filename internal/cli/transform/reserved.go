@@ -70,11 +70,10 @@ func secondText() []string {
 	return slices.DeleteFunc(texts.Names(), texts.OfFirst)
 }
 
-// Register returns a manifest that registers reserved capabilities, by their names in the second text of GEP-0054 and
-// with all of Gardener's values. It replaces names and values of the first text everywhere. Flavors of the provider
-// config that leave out one of these capabilities get their previous values, and the core flavors then match those of
-// the provider config. A manifest in the legacy format also registers the architecture, as with [Forward], and its
-// image versions become flavors.
+// Register returns a manifest that registers reserved capabilities, by their names in the second text of GEP-0054 and with all
+// of Gardener's values. It replaces names and values of the first text everywhere. Flavors of the provider config that leave
+// out one of these capabilities get their previous values, and the core flavors then match those of the provider config. A
+// manifest in the legacy format also registers the architecture, as with [Forward], and its image versions become flavors.
 //
 // uses are the capabilities that the profile and its NamespacedCloudProfiles use, see [Uses]; if empty, the manifest
 // does not change. was is the previous vocabulary, of a NamespacedCloudProfile its parent's. Capabilities that the
@@ -124,8 +123,7 @@ func Register(
 	return result, errs, err
 }
 
-// Together returns a request for several reserved capabilities: they may change an image together although none does
-// alone.
+// Together returns a request for several reserved capabilities: they may change an image together although none does alone.
 func Together() []resolve.Template {
 	return []resolve.Template{{Worker: capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}}}
 }
@@ -143,8 +141,7 @@ type registration struct {
 	unreplaced []string
 }
 
-// mappedFlavor contains the capabilities that a flavor of the provider config declares before and after, by the
-// second text.
+// mappedFlavor contains the capabilities that a flavor of the provider config declares before and after, by the second text.
 type mappedFlavor struct{ was, is v1beta1.Capabilities }
 
 // definition returns the definition of a reserved capability, which must exist.
@@ -163,8 +160,7 @@ func registeredAs(capabilities []v1beta1.CapabilityDefinition, name string) *v1b
 	return nil
 }
 
-// isComplete reports whether a vocabulary registers a reserved capability by its name in the second text, with all of
-// Gardener's values.
+// isComplete reports whether a vocabulary registers a reserved capability by its name in the second text, with all of Gardener's values.
 func isComplete(capabilities []v1beta1.CapabilityDefinition, name string) bool {
 	as := registeredAs(capabilities, name)
 	return as != nil && as.Name == name && !slices.ContainsFunc(definition(name).Values, func(value string) bool { return !slices.Contains(as.Values, value) })
@@ -252,8 +248,7 @@ func (p *document) renamed(c v1beta1.Capabilities, at string) v1beta1.Capabiliti
 	return is
 }
 
-// meaning returns the values that a flavor has of a reserved capability that it does not declare. version is nil if
-// core lacks it.
+// meaning returns the values that a flavor has of a reserved capability that it does not declare. version is nil if core lacks it.
 func (r *registration) meaning(name string, version *v1beta1.MachineImageVersion) []string {
 	if as := registeredAs(r.capabilities, name); as != nil && as.Name == name {
 		return as.Values
@@ -313,8 +308,7 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 	r.refresh()
 }
 
-// core updates an image version's flavors in core to match those of the provider config. filled are the flavors after
-// admission.
+// core updates an image version's flavors in core to match those of the provider config. filled are the flavors after admission.
 func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlavor) {
 	listed := filled
 	if len(listed) == 0 {
@@ -381,10 +375,9 @@ func (r *registration) carried(c v1beta1.Capabilities, others sets.Set[string]) 
 	return c
 }
 
-// Unregister returns a manifest that does not register the reserved capabilities. Only flavors of the provider config
-// declare them then, except values that are the default. Core flavors that no longer differ are merged. The Parent of
-// a NamespacedCloudProfile is the one before the migration. A manifest that registers none does not change. Errors
-// are as for [Forward].
+// Unregister returns a manifest that does not register the reserved capabilities. Only flavors of the provider config declare them
+// then, except values that are the default. Core flavors that no longer differ are merged. The Parent of a NamespacedCloudProfile
+// is the one before the migration. A manifest that registers none does not change. Errors are as for [Forward].
 func Unregister(cloud provider.Provider[any], input Input) (result Result, errs field.ErrorList, err error) {
 	p, err := read(cloud, input)
 	if err != nil {
@@ -457,8 +450,7 @@ func (r *registration) strip(v entries.Version) {
 	v.CapabilityFlavors = left
 }
 
-// freeMachineType removes the reserved capabilities from a machine type. It reports a machine type that does not
-// support all values.
+// freeMachineType removes the reserved capabilities from a machine type. It reports a machine type that does not support all values.
 func (r *registration) freeMachineType(i int) {
 	t := &r.spec.MachineTypes[i]
 	for _, name := range slices.Sorted(maps.Keys(t.Capabilities)) {

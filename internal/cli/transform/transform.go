@@ -2,14 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package transform converts the manifest of a CloudProfile or NamespacedCloudProfile from the legacy format to
-// capabilities, step by step, and back. It works on the manifest's content. Its callers write the files, and prove
-// that no worker pool boots another image.
+// Package transform converts the manifest of a CloudProfile or NamespacedCloudProfile from the legacy format to capabilities, step by
+// step, and back. It works on the manifest's content. Its callers write the files, and prove that no worker pool boots another image.
 //
-// Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config. fold.go joins
-// versions that differ only in a suffix. Two conversions are separate: [Register] and [Unregister] for reserved
-// capabilities, and package lifecycle for classifications. The package is pure, does not modify its arguments, and is
-// safe for concurrent use.
+// Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config. fold.go joins versions
+// that differ only in a suffix. Two conversions are separate: [Register] and [Unregister] for reserved capabilities, and
+// package lifecycle for classifications. The package is pure, does not modify its arguments, and is safe for concurrent use.
 package transform
 
 import (
@@ -88,8 +86,7 @@ type Result struct {
 	Ops []edit.Op
 	// Kept are the folded versions that are kept, in the order of the manifest.
 	Kept []Kept
-	// Folded is set if there are versions to fold; Unpaired are those that cannot be folded, in the order of the
-	// manifest.
+	// Folded is set if there are versions to fold; Unpaired are those that cannot be folded, in the order of the manifest.
 	Folded   bool
 	Unpaired []Unpaired
 	// Unreplaced are the paths of flavors whose capability has no replacement in the second text of GEP-0054.
@@ -325,8 +322,7 @@ func versionIn(spec *v1beta1.CloudProfileSpec, v entries.Version) *v1beta1.Machi
 	return &spec.MachineImages[v.Image].Versions[v.Index]
 }
 
-// unfilled returns the image versions without flavors after admission, if Gardener requires flavors because of
-// several architectures.
+// unfilled returns the image versions without flavors after admission, if Gardener requires flavors because of several architectures.
 func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []entries.Version) {
 	if len(architecturesIn(capabilities)) < 2 {
 		return nil

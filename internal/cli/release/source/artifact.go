@@ -2,11 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source reads the images of a release from the release's metadata, a cloud's inventory, or a list (semantics
-// S21).
+// Package source reads the images of a release from the release's metadata, a cloud's inventory, or a list (semantics S21).
 //
-// Start reading at [Read], which reads a source into artifacts. [Map] maps metadata to capabilities. Nothing here
-// knows profiles.
+// Start reading at [Read], which reads a source into artifacts. [Map] maps metadata to capabilities. Nothing here knows profiles.
 package source
 
 import (

@@ -32,8 +32,7 @@ const (
 	keyPublished    = "published_image_metadata"
 	keyGeneration   = "hyper_v_generation"
 	keyInstance     = "azure_cloud"
-	// keyName and keyPublishedIn are added to the metadata: the file's name, and the Azure list that contains the
-	// image.
+	// keyName and keyPublishedIn are added to the metadata: the file's name, and the Azure list that contains the image.
 	keyName        = "name"
 	keyPublishedIn = "published_in"
 )
@@ -108,8 +107,7 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	return contents, sameReference(contents.Artifacts), err
 }
 
-// choose returns the artifacts that meet all conditions, with the user's image and version. It fails if there are
-// none.
+// choose returns the artifacts that meet all conditions, with the user's image and version. It fails if there are none.
 func (s *Source) choose(all []Artifact) (chosen []Artifact, err error) {
 	var facts []map[string][]string
 	for i := range all {

@@ -41,8 +41,7 @@ type Row struct {
 	// Values of the images; alternatively, From is the metadata key with the values.
 	Values []string `json:"values,omitempty"`
 	From   string   `json:"from,omitempty"`
-	// Alone are the values if the release has no image beside this one that differs only by being ordinary in this
-	// respect.
+	// Alone are the values if the release has no image beside this one that differs only by being ordinary in this respect.
 	Alone []string `json:"alone,omitempty"`
 
 	// registered means any capability that registers a value of From; Name is empty then.
@@ -139,8 +138,7 @@ func (l *located) checkReserved(d *capability.Definition, values []string, at st
 	}
 }
 
-// ReservedAs returns the definition of a reserved capability by its name in either text of GEP-0054; nil if it is not
-// reserved.
+// ReservedAs returns the definition of a reserved capability by its name in either text of GEP-0054; nil if it is not reserved.
 func ReservedAs(name string) *capability.Definition {
 	all := append(capability.Reserved(), capability.FirstText()...)
 	if i := slices.IndexFunc(all, func(d capability.Definition) bool { return d.Name == name }); i >= 0 {
@@ -156,8 +154,7 @@ type Mapped struct {
 	Alone map[string][]string
 }
 
-// Skips returns the condition that leaves an image out; nil if none does. Conditions on keys that the user has
-// matched do not apply.
+// Skips returns the condition that leaves an image out; nil if none does. Conditions on keys that the user has matched do not apply.
 func (m *Map) Skips(facts map[string][]string, matched []string) map[string]string {
 	for _, when := range m.Skip {
 		chosen := slices.ContainsFunc(matched, func(key string) bool { _, named := when[key]; return named })

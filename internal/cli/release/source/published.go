@@ -36,8 +36,7 @@ var platforms = map[string]published{
 	"openstackbaremetal": {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
 }
 
-// publishedOnAzure is a list of images: its key, the value of published_in, the key of the IDs, and their provider
-// config field.
+// publishedOnAzure is a list of images: its key, the value of published_in, the key of the IDs, and their provider config field.
 type publishedOnAzure struct{ list, in, id, field string }
 
 // onAzure are the lists of Azure.

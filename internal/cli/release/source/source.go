@@ -32,8 +32,7 @@ type Source struct {
 	Path string
 	// Match selects images: all conditions must be met. Empty selects all.
 	Match []Match
-	// Image and Version are used for all artifacts if the source does not name them, otherwise they select artifacts.
-	// Empty: not set.
+	// Image and Version are used for all artifacts if the source does not name them, otherwise they select artifacts. Empty: not set.
 	Image, Version string
 }
 

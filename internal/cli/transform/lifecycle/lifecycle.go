@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle converts the classifications and expiration dates of versions, in the manifest of a CloudProfile
-// or NamespacedCloudProfile, to lifecycles and back. It is pure, does not modify its arguments, and is safe for
-// concurrent use.
+// Package lifecycle converts the classifications and expiration dates of versions, in the manifest of a CloudProfile or
+// NamespacedCloudProfile, to lifecycles and back. It is pure, does not modify its arguments, and is safe for concurrent use.
 package lifecycle
 
 import (
@@ -125,8 +124,7 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	l.ops = append(l.ops, ops...)
 }
 
-// inherits reports whether the parent of a NamespacedCloudProfile has a version. This is true of all Kubernetes
-// versions.
+// inherits reports whether the parent of a NamespacedCloudProfile has a version. This is true of all Kubernetes versions.
 func (l *lifecycles) inherits(id provider.ImageVersion) bool {
 	return l.input.Parent != nil && (id.Image == "" || transform.Inherits(l.input.Parent, id))
 }

@@ -72,21 +72,21 @@ func places(object tree) (all []place) {
 			for _, key := range slices.Sorted(maps.Keys(v)) {
 				p := path + "." + key
 				all = append(all, place{
-					p, v[key], func(n any) { v[key] = n }, func() { delete(v, key) }, nil,
+					p, v[key], func(n any) { v[key] = n }, func() { delete(v, key) },
 				})
 				walk(p, v[key])
 			}
 		case []any:
 			for i := range v {
 				p := fmt.Sprintf("%s[%d]", path, i)
-				all = append(all, place{p, v[i], func(n any) { v[i] = n }, func() { v[i] = nil }, nil})
+				all = append(all, place{p, v[i], func(n any) { v[i] = n }, func() { v[i] = nil }})
 				walk(p, v[i])
 			}
 		}
 	}
 	walk("spec", object["spec"])
 	metadata := object["metadata"].(tree)
-	all = append(all, place{"metadata.name", metadata["name"], func(n any) { metadata["name"] = n }, func() {}, nil})
+	all = append(all, place{"metadata.name", metadata["name"], func(n any) { metadata["name"] = n }, func() {}})
 	return slices.DeleteFunc(all, func(p place) bool { return notKnown.MatchString(p.path) })
 }
 

@@ -127,7 +127,7 @@ func RefusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kube
 func KubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version, error) {
 	controlPlane, err := semver.NewVersion(kubernetes)
 	if err != nil {
-		return nil, fmt.Errorf("Kubernetes version %q: %w", kubernetes, err)
+		return nil, fmt.Errorf("the Kubernetes version %q: %w", kubernetes, err)
 	}
 	if own := worker.Kubernetes; own != nil && own.Version != nil {
 		return semver.NewVersion(*own.Version)

@@ -67,7 +67,7 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 	for _, v := range profile.Kubernetes.Versions {
 		number, err := semver.NewVersion(v.Version)
 		if err != nil {
-			return "", fmt.Errorf("Kubernetes version %q: %w", v.Version, err)
+			return "", fmt.Errorf("the Kubernetes version %q: %w", v.Version, err)
 		}
 		if versions.Classification(v) == v1beta1.ClassificationSupported && matches(number) && (latest == nil || number.GreaterThan(latest)) {
 			latest = number

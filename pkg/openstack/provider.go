@@ -188,9 +188,10 @@ func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFl
 	return written, nil
 }
 
-// Offers returns the settings that shoot owners choose from.
-func (Provider) Offers() []string {
-	return []string{"constraints.floatingPools", "constraints.loadBalancerProviders", "serverGroupPolicies", "storageClasses"}
+// Offers returns the settings that shoot owners choose from, with the field of a Shoot. Storage classes are chosen in the Shoot's cluster.
+func (Provider) Offers() map[string]string {
+	return map[string]string{"serverGroupPolicies": "workers.providerConfig.serverGroup.policy", "storageClasses": "",
+		"constraints.floatingPools": "infrastructureConfig.floatingPoolName", "constraints.loadBalancerProviders": "controlPlaneConfig.loadBalancerProvider"}
 }
 
 // ReferenceForm describes the list of regions.

@@ -102,8 +102,11 @@ type List struct {
 
 // OfferDescriber is a [Provider] whose config has lists that shoot owners choose from, besides regions, machine types and images.
 type OfferDescriber interface {
-	// Offers returns the paths of these lists in the config: "constraints.floatingPools". It returns the same at every call.
-	Offers() []string
+	// Offers returns these lists by their paths in the config, "constraints.floatingPools", and for each the path in spec.provider of a
+	// Shoot of the field with the chosen name: "infrastructureConfig.floatingPoolName". That path leads through lists, as in
+	// "workers.providerConfig.serverGroup.policy"; it is empty if Shoots do not name their choice. An entry is a name, or has one. A region
+	// in it restricts it to Shoots in the region. Offers returns the same at every call. The caller must not change the map.
+	Offers() map[string]string
 }
 
 // ReferenceDescriber is a [Provider] that describes its references, for the error about a flavor without one.

@@ -5,6 +5,7 @@
 package update
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -20,6 +21,8 @@ type difference struct {
 	how  Aspect
 	// was and is are strings, numbers or booleans: of a changed value both, of a removed or new one only one. Other values are nil.
 	was, is any
+	// region restricts the innermost list entry that has one before the update; empty if none has.
+	region string
 }
 
 // path is a place in an object. Entries of a list are identified by their name or another key, in brackets: spec.regions[europe].
@@ -137,7 +140,20 @@ func compareMembers(was, is map[string]any, at func(name string) path, add func(
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		compareValues(at(name), was[name], is[name], add)
+		compareValues(at(name), was[name], is[name], within(was[name], add))
+	}
+}
+
+// within returns a function that adds differences in an entry, with its region.
+func within(entry any, add func(difference)) func(difference) {
+	object, _ := entry.(map[string]any)
+	region, _ := object["region"].(string)
+	if region == "" {
+		return add
+	}
+	return func(d difference) {
+		d.region = cmp.Or(d.region, region)
+		add(d)
 	}
 }
 
@@ -151,7 +167,7 @@ func (p path) below() func(name string) path {
 
 // compareLists compares lists by the keys of their entries, if they have any.
 func compareLists(at path, was, is []any, add func(difference)) {
-	before, after := keyed(was), keyed(is)
+	before, after := keyed(was, is)
 	ordered := at.pattern() == "spec.machineCapabilities[].values"
 	switch {
 	case !ordered && before != nil && after != nil:
@@ -180,28 +196,41 @@ func reordered(was, is []string) bool {
 // fields distinguish entries with the same key.
 var keyFields = []string{"name", "version", "region", "domain", "architecture"}
 
-// keyed returns the entries of a list by their keys; nil if no fields distinguish all of them. A string is its own key.
-func keyed(list []any) map[string]any {
+// keyed returns the entries of two lists by their keys; nil if no fields distinguish all entries of each list. A string is its own key.
+// An entry that stays has the same key in both lists, even if one of them has further entries of its name.
+func keyed(was, is []any) (before, after map[string]any) {
 	for _, first := range keyFields[:3] {
-		count, byKey := map[string]int{}, make(map[string]any, len(list))
-		for _, entry := range list {
-			count[textIn(entry, first)]++
+		count := map[string]int{}
+		for _, list := range [][]any{was, is} {
+			names := map[string]int{}
+			for _, entry := range list {
+				name := textIn(entry, first)
+				names[name]++
+				count[name] = max(count[name], names[name])
+			}
 		}
 		if count[""] > 0 {
 			continue
 		}
-		for _, entry := range list {
-			key := textIn(entry, first)
-			if count[key] > 1 {
-				key = furtherKey(entry, first)
-			}
-			byKey[key] = entry
-		}
-		if len(byKey) == len(list) {
-			return byKey
+		before, after = byKey(was, first, count), byKey(is, first, count)
+		if len(before) == len(was) && len(after) == len(is) {
+			return before, after
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// byKey returns the entries of a list by their first field or, if count has several of that, by all key fields.
+func byKey(list []any, first string, count map[string]int) map[string]any {
+	entries := make(map[string]any, len(list))
+	for _, entry := range list {
+		key := textIn(entry, first)
+		if count[key] > 1 {
+			key = furtherKey(entry, first)
+		}
+		entries[key] = entry
+	}
+	return entries
 }
 
 // furtherKey returns the key of an entry that shares its first field with others: the first field and all other key fields.

@@ -8,12 +8,12 @@ import (
 	"cmp"
 	"encoding/json"
 	globs "path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/gardenerrules"
@@ -45,9 +45,7 @@ func Differences[R any](
 ) (offers []Offer, others, rewritten []string) {
 	d := differing[R]{changes: changes, views: views, kept: map[provider.ImageVersion]bool{}, now: time.Now()}
 	if describer, ok := provider.As[provider.OfferDescriber](cloud); ok {
-		for _, list := range describer.Offers() {
-			d.offered = append(d.offered, "spec.providerConfig."+list)
-		}
+		d.offered = describer.Offers()
 	}
 	d.note()
 	was, is := imagesOf(old), imagesOf(updated)
@@ -76,8 +74,8 @@ func Differences[R any](
 type differing[R any] struct {
 	changes *Changes[R]
 	views   []View[R]
-	// offered are the lists of the provider config that shoot owners choose from.
-	offered []string
+	// offered are the lists of the provider config that shoot owners choose from, as a [provider.OfferDescriber] returns them.
+	offered map[string]string
 	// kept are the image versions that the facts cover.
 	kept map[provider.ImageVersion]bool
 	// before and after have the result of [Expirable].
@@ -166,11 +164,11 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 			at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version)
 			if from, to := *classificationOf(old), *classificationOf(v.ExpirableVersion); from != to {
 				at := at.member("classification")
-				d.offer(at.String(), Differs, from, to, d.used(at))
+				d.offer(at.String(), Differs, from, to, d.used(difference{path: at}))
 			}
 			if from, to := stagesAhead(old, d.now), stagesAhead(v.ExpirableVersion, d.now); from != to {
 				at := at.member("lifecycle")
-				d.offer(at.String(), Differs, from, to, d.used(at))
+				d.offer(at.String(), Differs, from, to, d.used(difference{path: at}))
 			}
 		}
 	}
@@ -229,11 +227,23 @@ var chosen = []string{
 }
 
 func (d *differing[R]) isOffered(pattern string) bool {
-	below := func(place string) bool {
-		return pattern == place || strings.HasPrefix(pattern, place+".") || strings.HasPrefix(pattern, place+"[")
+	return slices.Contains(chosen, pattern) || below("spec.regions[]", pattern) && !below("spec.regions[].labels", pattern) ||
+		below("spec.volumeTypes[]", pattern) || below("spec.machineTypes[].storage", pattern) || d.list(pattern) != ""
+}
+
+// list returns the provider config's offered list that a place belongs to; empty if there is none.
+func (d *differing[R]) list(pattern string) string {
+	for list := range d.offered {
+		if below("spec.providerConfig."+list, pattern) {
+			return list
+		}
 	}
-	return slices.Contains(chosen, pattern) || below("spec.regions[]") || below("spec.volumeTypes[]") || below("spec.machineTypes[].storage") ||
-		slices.ContainsFunc(d.offered, below)
+	return ""
+}
+
+// below reports whether a pattern is that of a place, or of a part of it.
+func below(place, pattern string) bool {
+	return pattern == place || strings.HasPrefix(pattern, place+".") || strings.HasPrefix(pattern, place+"[")
 }
 
 // inherited reports whether an entry that a NamespacedCloudProfile gains or loses is also the parent's, so that shoot owners can choose it
@@ -244,8 +254,7 @@ func (d *differing[R]) inherited(pattern string, keys []string) bool {
 		case "spec.machineImages[]":
 			return gardenerrules.FindMachineImage(spec, keys[0]) != nil
 		case "spec.machineImages[].versions[]":
-			image := gardenerrules.FindMachineImage(spec, keys[0])
-			return image != nil && gardenerrules.FindImageVersion(image, keys[1]) != nil
+			return versionOf(spec, keys[0], keys[1]) != nil
 		case "spec.machineTypes[]":
 			return gardenerrules.FindMachineType(spec, keys[0]) != nil
 		case "spec.volumeTypes[]":
@@ -362,17 +371,18 @@ func (d *differing[R]) usedIf(found difference) []string {
 	if found.how == free && strings.HasSuffix(found.path.String(), "]") {
 		return nil
 	}
-	return d.used(found.path)
+	return d.used(found)
 }
 
 // unavailable is the common prefix of a zone's lists of unavailable types.
 const unavailable = "spec.regions[].zones[].unavailable"
 
-// used returns the Shoots that use the entry at a path, without those that are being deleted.
-func (d *differing[R]) used(at path) []string {
-	uses := d.use(at)
+// used returns the Shoots that use the entry of a difference, without those that are being deleted, and without those whose
+// NamespacedCloudProfile has an entry of its own instead.
+func (d *differing[R]) used(found difference) []string {
 	var used []string
 	for i := range d.views {
+		uses := d.use(found, &d.views[i])
 		for k := range d.views[i].Users {
 			if u := &d.views[i].Users[k]; !u.leaving() && uses(u) {
 				used = append(used, u.Name())
@@ -383,9 +393,9 @@ func (d *differing[R]) used(at path) []string {
 	return slices.Compact(used)
 }
 
-// use returns a function that reports whether a Shoot uses the entry at a path.
-func (d *differing[R]) use(at path) func(*User) bool {
-	pattern, keys := at.pattern(), at.keys()
+// use returns a function that reports whether a Shoot of a view uses the entry of a difference.
+func (d *differing[R]) use(found difference, v *View[R]) func(*User) bool {
+	pattern, keys := found.path.pattern(), found.path.keys()
 	byWorkers := func(uses func(*v1beta1.Worker) bool) func(*User) bool {
 		return func(u *User) bool {
 			return slices.ContainsFunc(u.Shoot.Spec.Provider.Workers, func(w v1beta1.Worker) bool { return uses(&w) })
@@ -394,32 +404,68 @@ func (d *differing[R]) use(at path) func(*User) bool {
 	switch {
 	case strings.HasPrefix(pattern, "spec.regions[].zones[]"):
 		inZone := byWorkers(func(w *v1beta1.Worker) bool {
-			return slices.Contains(w.Zones, keys[1]) &&
-				(!strings.HasPrefix(pattern, unavailable) || len(keys) < 3 || w.Machine.Type == keys[2] || usesVolume(w, keys[2]))
+			switch {
+			case !slices.Contains(w.Zones, keys[1]) || len(keys) < 3:
+				return slices.Contains(w.Zones, keys[1])
+			case pattern == unavailable+"MachineTypes[]":
+				return w.Machine.Type == keys[2]
+			}
+			return usesVolume(w, keys[2])
 		})
 		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] && inZone(u) }
+	case below("spec.regions[].accessRestrictions[]", pattern):
+		return func(u *User) bool {
+			return u.Shoot.Spec.Region == keys[0] && slices.ContainsFunc(u.Shoot.Spec.AccessRestrictions,
+				func(r v1beta1.AccessRestrictionWithOptions) bool { return r.Name == keys[1] })
+		}
 	case strings.HasPrefix(pattern, "spec.regions[]"):
 		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] }
 	case strings.HasPrefix(pattern, "spec.machineTypes[]"):
-		return byWorkers(func(w *v1beta1.Worker) bool { return w.Machine.Type == keys[0] })
+		changed := changes(v, func(s *v1beta1.CloudProfileSpec) any { return gardenerrules.FindMachineType(s, keys[0]) })
+		return byWorkers(func(w *v1beta1.Worker) bool { return changed && w.Machine.Type == keys[0] })
 	case strings.HasPrefix(pattern, "spec.volumeTypes[]"):
-		return byWorkers(func(w *v1beta1.Worker) bool { return usesVolume(w, keys[0]) })
+		changed := changes(v, func(s *v1beta1.CloudProfileSpec) any {
+			i := slices.IndexFunc(s.VolumeTypes, func(t v1beta1.VolumeType) bool { return t.Name == keys[0] })
+			return s.VolumeTypes[max(i, 0) : i+1]
+		})
+		return byWorkers(func(w *v1beta1.Worker) bool { return changed && usesVolume(w, keys[0]) })
 	case strings.HasPrefix(pattern, "spec.machineImages[]"):
 		return byWorkers(func(w *v1beta1.Worker) bool {
 			image := w.Machine.Image
-			return image != nil && image.Name == keys[0] && (len(keys) == 1 || image.Version != nil && *image.Version == keys[1])
+			return image != nil && image.Name == keys[0] && image.Version != nil && (len(keys) == 1 || *image.Version == keys[1]) &&
+				changes(v, func(s *v1beta1.CloudProfileSpec) any { return versionOf(s, image.Name, *image.Version) })
 		})
-	case len(keys) > 0:
-		name, _, _ := strings.Cut(keys[0], ",")
-		return func(u *User) bool {
-			p := &u.Shoot.Spec.Provider
-			if names(p.InfrastructureConfig, name) || names(p.ControlPlaneConfig, name) {
-				return true
-			}
-			return slices.ContainsFunc(p.Workers, func(w v1beta1.Worker) bool { return names(w.ProviderConfig, name) })
-		}
 	}
-	return func(*User) bool { return false }
+	return d.chooses(found)
+}
+
+// chooses returns a function that reports whether a Shoot names the entry of a difference in the provider config.
+func (d *differing[R]) chooses(found difference) func(*User) bool {
+	field, keys := d.offered[d.list(found.path.pattern())], found.path.keys()
+	if field == "" || len(keys) == 0 {
+		return func(*User) bool { return false }
+	}
+	name, _, _ := strings.Cut(keys[0], ",")
+	place := strings.Split(field, ".")
+	return func(u *User) bool {
+		var chosen any
+		raw, err := json.Marshal(u.Shoot.Spec.Provider)
+		return err == nil && json.Unmarshal(raw, &chosen) == nil && has(chosen, place, name) &&
+			(found.region == "" || found.region == u.Shoot.Spec.Region)
+	}
+}
+
+// versionOf returns a profile's image version; nil if there is none.
+func versionOf(spec *v1beta1.CloudProfileSpec, image, version string) *v1beta1.MachineImageVersion {
+	if found := gardenerrules.FindMachineImage(spec, image); found != nil {
+		return gardenerrules.FindImageVersion(found, version)
+	}
+	return nil
+}
+
+// changes reports whether the update changes an entry for the users of a view. A NamespacedCloudProfile with its own entry keeps that.
+func changes[R any](v *View[R], entry func(*v1beta1.CloudProfileSpec) any) bool {
+	return v.Name == "" || !reflect.DeepEqual(entry(v.Before.Spec()), entry(v.After.Spec()))
 }
 
 func usesVolume(w *v1beta1.Worker, name string) bool {
@@ -429,25 +475,16 @@ func usesVolume(w *v1beta1.Worker, name string) bool {
 	return slices.ContainsFunc(w.DataVolumes, func(v v1beta1.DataVolume) bool { return v.Type != nil && *v.Type == name })
 }
 
-// names reports whether a config contains a string that equals a name, or that a name with wildcards matches.
-func names(config *runtime.RawExtension, name string) bool {
-	var value any
-	return config != nil && json.Unmarshal(config.Raw, &value) == nil && has(value, name)
-}
-
-func has(value any, name string) bool {
+// has reports whether a string at a place in a value equals a name, or is matched by a name with wildcards. The place leads through lists.
+func has(value any, place []string, name string) bool {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, member := range value {
-			if has(member, name) {
-				return true
-			}
-		}
+		return len(place) > 0 && has(value[place[0]], place[1:], name)
 	case []any:
-		return slices.ContainsFunc(value, func(entry any) bool { return has(entry, name) })
+		return slices.ContainsFunc(value, func(entry any) bool { return has(entry, place, name) })
 	case string:
 		matches, err := globs.Match(name, value)
-		return value == name || err == nil && matches
+		return len(place) == 0 && (value == name || err == nil && matches)
 	}
 	return false
 }

@@ -86,7 +86,7 @@ var faults = map[string]fault{
 	},
 	"a volume without a number": {
 		worker: func(w *extensionsv1alpha1.Worker) { w.Spec.Pools[1].Volume.Size = "large" },
-		says:   []string{"worker pool arm: ", "volume.size", "50Gi"},
+		says:   []string{"worker pool arm: ", "volume.size", "50Gi"}, configuration: true,
 	},
 }
 

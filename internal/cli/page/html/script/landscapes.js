@@ -66,7 +66,7 @@ function entryOf(row, p, name) {
   return cell;
 }
 
-const kindsOfRows = [['image-version', 'image version', 'Image versions'], ['kubernetes', 'version of Kubernetes', 'Versions of Kubernetes'],
+const kindsOfRows = [['image-version', 'image version', 'Image versions'], ['kubernetes', 'Kubernetes version', 'Kubernetes versions'],
   ['machine-type', 'machine type', 'Machine types'], ['region', 'region', 'Regions'], ['capability', 'capability', 'Capabilities']];
 
 // side is what is shown of the comparison.

@@ -61,7 +61,7 @@ func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 	for r.Err() == nil {
 		more, fault := yaml.Node{}, new(Fault)
 		if err := r.decode(decoder, &more); errors.As(err, &fault) {
-			return &Fault{r.File, fault.Line, fault.Column, "there is more behind the document: " + second}
+			return &Fault{r.File, fault.Line, fault.Column, "there is more text after the end of the document: " + second}
 		}
 		if len(more.Content) == 0 {
 			break
@@ -83,6 +83,9 @@ func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) 
 	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
 		message := parserMessage.FindStringSubmatch(err.Error())
 		line, _ := strconv.Atoi(cmp.Or(message[1], "1")) // matched as digits
+		if message[1] != "" && strings.HasPrefix(message[2], "did not find expected <document start>") {
+			line++ // the parser counts the lines of this error from 0
+		}
 		return &Fault{r.File, line, 1, "not valid YAML: " + message[2]}
 	}
 	return nil

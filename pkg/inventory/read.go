@@ -99,7 +99,7 @@ func decode(text []byte, kind string, into any) finding.List {
 			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
 		}
 		if moreBehind(text) {
-			return one(field.ErrorTypeInvalid, nil, nil, "there is more behind the document: write one document in a file")
+			return one(field.ErrorTypeInvalid, nil, nil, "there is more text after the end of the document: write one document in a file")
 		}
 		converted, err := toJSON(text)
 		if err != nil {

@@ -147,8 +147,8 @@ func (s *situation) pool(
 	failed := func(format string, args ...any) (*poolPlan, error) {
 		return nil, printable{fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))}
 	}
-	if len(pool.Zones) == 0 || slices.Contains(pool.Zones, "") { // without a zone there would be no machine, and nobody would be told
-		return failed("%w", problem("a worker pool has machines in its zones: write the names of one or more"))
+	if len(pool.Zones) == 0 || slices.Contains(pool.Zones, "") { // otherwise the pool would silently get no machines
+		return failed("%w", problem("a worker pool needs the name of at least one zone"))
 	}
 	config := configOf(pool.ProviderConfig)
 	group, found := s.serverGroup(pool.Name, config)

@@ -168,9 +168,9 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 // A situation from which no machine can be made is refused, for a pool with Gardener's code for configuration problems.
 func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
 	for want, change := range map[string]func(s *situation){
-		"worker pool plain: a worker pool has machines in its zones": func(s *situation) { s.worker.Spec.Pools[0].Zones = nil },
-		"worker pool zones: a worker pool has machines in its zones": func(s *situation) { s.worker.Spec.Pools[1].Zones[1] = "" },
-		"worker pool zones: maxUnavailable is":                       func(s *situation) { s.worker.Spec.Pools[1].MaxUnavailable = intstr.FromString("%") },
+		"worker pool plain: a worker pool needs the name of at least one zone": func(s *situation) { s.worker.Spec.Pools[0].Zones = nil },
+		"worker pool zones: a worker pool needs the name of at least one zone": func(s *situation) { s.worker.Spec.Pools[1].Zones[1] = "" },
+		"worker pool zones: maxUnavailable is":                                 func(s *situation) { s.worker.Spec.Pools[1].MaxUnavailable = intstr.FromString("%") },
 		"worker pool plain: volume.size is": func(s *situation) {
 			s.worker.Spec.Pools[0].Volume = &extensionsv1alpha1.Volume{Size: "large"}
 		},

@@ -127,6 +127,21 @@ func TestSettingsNameADescription(t *testing.T) {
 	})
 }
 
+// A file with a frequent wrong name is no settings, and an error in it, like for lint.
+func TestMisnamedSettings(t *testing.T) {
+	text := example(t, broken)
+	const silence = "disable:\n- rule: region-unknown\n  reason: it opens in May\n"
+	e := begin(t, map[string]string{".capkit.yaml": silence, "p.yaml": text, "live/.capkit.yml": silence, "live/p.yaml": text, "live/.capkit.yaml": ""})
+	e.open("p.yaml", text)
+	e.open("live/p.yaml", text)
+	e.until("the settings have an error", func() bool {
+		d := e.told["live/.capkit.yml"].List
+		return len(d) == 1 && strings.HasPrefix(d[0].Message, ".capkit.yml is not read, because the settings have the name .capkit.yaml")
+	})
+	e.codes("live/p.yaml", "region-unknown")
+	e.codes("p.yaml")
+}
+
 // Findings in a closed file remain when its settings change, unless the new settings silence them.
 func TestSettingsComeAndGo(t *testing.T) {
 	text := example(t, broken)

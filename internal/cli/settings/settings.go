@@ -30,6 +30,9 @@ const File = ".capkit.yaml"
 // otherFile is a frequent wrong name of the file.
 const otherFile = ".capkit.yml"
 
+// names are the names to look for in a folder. The wrong one is first, because it is an error beside the right one, too.
+var names = []string{otherFile, File}
+
 // instead has the corrections of keys that look like settings: of flags whose setting has another form. Add the settings that a release
 // renames or removes.
 var instead = map[string]string{
@@ -89,7 +92,7 @@ func Find(folder string) (string, error) {
 
 // in returns the path of the settings in a folder; empty if there are none. The path begins with shown, the folder's path in messages.
 func in(folder, shown string) (string, error) {
-	for _, name := range []string{otherFile, File} {
+	for _, name := range names {
 		switch _, err := os.Lstat(filepath.Join(folder, name)); {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue
@@ -97,12 +100,32 @@ func in(folder, shown string) (string, error) {
 			return "", err
 		}
 		path := filepath.Join(shown, name)
-		if name == otherFile {
-			return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
+		if err := Misnamed(path); err != nil {
+			return "", err
 		}
 		return path, manifests.Ends(path)
 	}
 	return "", nil
+}
+
+// Beside returns the path of the file in a folder that holds its settings, or that looks as if it did: see [Misnamed]. The path is empty if
+// there is none.
+func Beside(folder string) string {
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			return path
+		}
+	}
+	return ""
+}
+
+// Misnamed returns an error if a file found by the command has a frequent wrong name, which makes it no settings.
+func Misnamed(path string) error {
+	if filepath.Base(path) != otherFile {
+		return nil
+	}
+	return fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
 }
 
 // Read reads settings. cannotDisable returns the reason why a rule cannot be disabled, empty if it can; nil skips this check. The error

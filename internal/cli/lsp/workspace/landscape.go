@@ -128,12 +128,13 @@ func (l *landscape) configure(elsewhere func(string) bool) {
 	options := &checks.Options{Flags: input.NewFlags(cmd)}
 	rules := checks.Catalogue(&call)
 	options.Add(cmd, rules)
-	if l.settings == "" {
+	misnamed := settings.Misnamed(l.settings)
+	if l.settings == "" || misnamed != nil {
 		_ = cmd.Flags().Set("no-config", "true") // it exists
 	} else {
 		_ = cmd.Flags().Set("config", l.settings)
 	}
-	err := options.Prepare([]string{l.key}, rules)
+	err := errors.Join(misnamed, options.Prepare([]string{l.key}, rules))
 	if options.Settings == nil { // they are unreadable
 		options.Settings = &settings.Settings{}
 	}

@@ -264,8 +264,7 @@ func (w *Workspace) placeOf(name string) place {
 		}
 	}
 	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
-		file := filepath.Join(dir, settings.File)
-		if info, err := os.Lstat(file); err == nil && !info.IsDir() {
+		if file := settings.Beside(dir); file != "" {
 			if vast(dir) {
 				return place{key: name, settings: file, alone: true}
 			}
@@ -288,8 +287,8 @@ func above(dir string) string {
 			return ""
 		}
 		dir = filepath.Dir(dir)
-		if info, err := os.Lstat(filepath.Join(dir, settings.File)); err == nil && !info.IsDir() {
-			return filepath.Join(dir, settings.File)
+		if file := settings.Beside(dir); file != "" {
+			return file
 		}
 	}
 }

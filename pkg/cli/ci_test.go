@@ -103,4 +103,21 @@ func TestWhatIsSkippedCanFail(t *testing.T) {
 			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
 		}
 	}
+	const why = "--fail-on=skipped: not all of the inputs were checked"
+	verify := "verify --disable=cloud-image-inactive,cloud-image-missing,cloud-machine-type-size --inventory=" + root + "/docs/examples/inventory.yaml"
+	for _, args := range []string{"lint --fix", "report", verify} {
+		if r := run(t, "", append(strings.Fields(args), "--fail-on=skipped", "both")...); r.status != 1 || !strings.Contains(r.stderr, why) {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+	for format, want := range map[string]string{
+		"junit": `<failure message="` + why + `"`, "github": "::error title=skipped::" + why + "\n", "sarif": `"text": "` + why + `"`,
+	} {
+		for args, says := range map[string]bool{"--fail-on=skipped both": true, "--fail-on=skipped sound.yaml": false, "both": false} {
+			r := run(t, "", append([]string{"lint", "-o", format}, strings.Fields(args)...)...)
+			if strings.Contains(r.stdout, want) != says {
+				t.Errorf("%s as %s: %s", args, format, r.stdout)
+			}
+		}
+	}
 }

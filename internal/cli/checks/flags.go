@@ -116,6 +116,18 @@ func (flags *Options) Counting() report.Options {
 	return report.Options{FailOn: finding.Severity(flags.FailOn)}
 }
 
+// End returns the error with which a command ends after it has written a report, or nil. If no finding is the reason, it prints the reason.
+func (flags *Options) End(c *command.Call, found report.Report) error {
+	options := flags.Counting()
+	if !found.Fails(options) {
+		return nil
+	}
+	if why := found.Unchecked(options); why != "" {
+		report.Printf(c.Stderr, "%s\n", why)
+	}
+	return command.ErrWrong
+}
+
 // Load reads the inputs of a command that lints them.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
 	g, err := input.Load(ctx, c, args, flags.Flags, true)

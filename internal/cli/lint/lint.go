@@ -142,13 +142,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 		checks.PrintRules(c, found, flags.output)
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}
-	if !found.Fails(options) {
-		return nil
-	}
-	if len(found.Failing(options)) == 0 {
-		report.Printf(c.Stderr, "--fail-on=skipped: not all of the inputs were checked\n")
-	}
-	return command.ErrWrong
+	return flags.End(c, found)
 }
 
 // check checks the inputs. With inventories, it verifies the profiles first; otherwise verified is nil.

@@ -247,19 +247,15 @@ func (l *looked) addPools(flags *reportFlags) error {
 
 // end prints findings and notes after the report. The error determines how the command ends.
 func (l *looked) end(c *command.Call, flags *reportFlags) error {
-	options := flags.Counting()
 	if flags.output == "json" {
-		if err := report.Text(c.Stderr, l.found.Failing(options)); err != nil {
+		if err := report.Text(c.Stderr, l.found.Failing(flags.Counting())); err != nil {
 			return err
 		}
 	}
 	checks.PrintSilenced(c, l.found)
 	input.PrintNotes(c, l.given)
 	report.Printf(c.Stderr, "%s\n", l.found.Summary)
-	if l.found.Fails(options) {
-		return command.ErrWrong
-	}
-	return nil
+	return flags.End(c, l.found)
 }
 
 // epoch is the environment variable of reproducible builds. It sets the time of the page, in seconds.

@@ -138,7 +138,8 @@ func Count(n int, noun string) string {
 }
 
 // junitReport writes a JUnit report with a suite for each file that has findings. A finding that makes the command fail is a failed case, a
-// suppressed one a skipped case, and any other a passed case with its text. Without findings, there is one passed case.
+// suppressed one a skipped case, and any other a passed case with its text. Without findings, there is one passed case. If the command fails
+// without a failing finding, one more case fails.
 func junitReport(w io.Writer, r *Report, options *Options) error {
 	suites := junit.Testsuites{Name: "capkit " + options.Command}
 	for rest := r.Findings; len(rest) > 0; {
@@ -149,10 +150,15 @@ func junitReport(w io.Writer, r *Report, options *Options) error {
 		suites.AddSuite(suite(rest[:n], options))
 		rest = rest[n:]
 	}
+	whole := junit.Testsuite{Name: suites.Name, Time: noTime}
 	if len(r.Findings) == 0 {
-		passed := junit.Testsuite{Name: suites.Name, Time: noTime}
-		passed.AddTestcase(junit.Testcase{Name: Count(r.Summary.Objects, "object") + " checked", Classname: "capkit"})
-		suites.AddSuite(passed)
+		whole.AddTestcase(junit.Testcase{Name: Count(r.Summary.Objects, "object") + " checked", Classname: "capkit"})
+	}
+	if why := r.Unchecked(*options); why != "" {
+		whole.AddTestcase(junit.Testcase{Name: "all inputs checked", Classname: "capkit", Failure: &junit.Result{Message: why, Data: why}})
+	}
+	if len(whole.Testcases) > 0 {
+		suites.AddSuite(whole)
 	}
 	return suites.WriteXML(NewWriter(w))
 }
@@ -188,8 +194,8 @@ var (
 )
 
 // workflowCommands writes the findings that are not suppressed as workflow commands. GitHub Actions shows them beside the lines of a
-// change, or without a place if they are in no file.
-func workflowCommands(out io.Writer, r *Report, _ *Options) error {
+// change, or without a place if they are in no file. If the command fails without a failing finding, another one says why.
+func workflowCommands(out io.Writer, r *Report, options *Options) error {
 	var text bytes.Buffer
 	places := newPlaces()
 	for i := range r.Findings {
@@ -207,6 +213,9 @@ func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 			message += "\n" + words.Printable(f.where())
 		}
 		fmt.Fprintf(&text, "::%s %s::%s\n", f.Severity, strings.Join(properties, ","), commandText.Replace(message))
+	}
+	if why := r.Unchecked(*options); why != "" {
+		fmt.Fprintf(&text, "::error title=skipped::%s\n", why)
 	}
 	w := Writer{out: NewWriter(out).out, commands: true}
 	_, err := text.WriteTo(&w)

@@ -204,6 +204,14 @@ func (r *Report) Fails(options Options) bool {
 	return len(r.Failing(options)) > 0 || options.FailOn == Skipped && r.Summary.Skipped+r.Summary.Passed > 0
 }
 
+// Unchecked returns why the command fails without a failing finding: FailOn is [Skipped], and something was skipped. Otherwise it is empty.
+func (r *Report) Unchecked(options Options) string {
+	if !r.Fails(options) || len(r.Failing(options)) > 0 {
+		return ""
+	}
+	return "--fail-on=skipped: not all of the inputs were checked"
+}
+
 // Skipped is a value of FailOn below all severities.
 const Skipped finding.Severity = "skipped"
 

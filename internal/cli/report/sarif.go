@@ -19,7 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// sarifLog writes all findings as a SARIF 2.1.0 log, for code scanning. It lists only rules with findings.
+// sarifLog writes all findings as a SARIF 2.1.0 log, for code scanning. It lists only rules with findings. If the command
+// fails without a failing finding, a notification says why.
 func sarifLog(w io.Writer, r *Report, options *Options) error {
 	catalogue := map[string]finding.Rule{}
 	for _, rule := range options.Rules {
@@ -50,6 +51,10 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 			}
 			result.AddSuppression(suppression)
 		}
+	}
+	if why := r.Unchecked(*options); why != "" {
+		run.AddInvocation(sarif.NewInvocation().WithExecutionSuccessful(true).WithExitCode(1).AddToolExecutionNotification(
+			sarif.NewNotification().WithLevel("error").WithMessage(sarif.NewTextMessage(why))))
 	}
 	log := sarif.NewReport()
 	log.AddRun(run)

@@ -125,10 +125,7 @@ func runVerify(ctx context.Context, c *command.Call, args []string, flags *verif
 		checks.PrintRules(c, found, flags.output)
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}
-	if found.Fails(options) {
-		return command.ErrWrong
-	}
-	return nil
+	return flags.End(c, found)
 }
 
 // withoutShoots counts Shoots as skipped objects.

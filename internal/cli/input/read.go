@@ -133,6 +133,8 @@ func (flags *Flags) Check(files []string) error {
 	switch {
 	case flags.allNamespaces && flags.Given("namespace"):
 		return errors.New("--namespace and --all-namespaces: use only one of them")
+	case flags.Given("stdin-name") && !slices.Contains(files, "-"):
+		return errors.New("--stdin-name names standard input, which is not read: add - to the FILE arguments, or leave the flag out")
 	case len(files) == 0 && !flags.Live():
 		return errors.New("no FILE given: name files or directories, or - for standard input; or a cluster: " +
 			"-A for all of it, -n for a namespace")

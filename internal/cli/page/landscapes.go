@@ -88,7 +88,10 @@ func (flags *reportFlags) checkLandscapes(files []string) error {
 		return fmt.Errorf("--kubeconfig goes with a landscape that is a cluster: --landscape NAME=%sNAME", ofContext)
 	}
 	flags.all = all
-	return flags.Check([]string{"-"}) // what is wrong with the other flags
+	for _, l := range all {
+		files = append(files, l.file)
+	}
+	return flags.Check(files) // what is wrong with the other flags
 }
 
 // of returns the flags and FILE arguments of a run for one landscape: the given ones, completed by the landscape's settings.
@@ -100,7 +103,7 @@ func (flags *reportFlags) of(c *command.Call, cmd *cobra.Command, l landscape) (
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, isList := f.Value.(pflag.SliceValue)
 		switch {
-		case f.Name == "landscape", f.Name == "kubeconfig" && l.file != "":
+		case f.Name == "landscape", f.Name == "kubeconfig" && l.file != "", f.Name == "stdin-name" && l.file != "-":
 		case isList:
 			for _, value := range list.GetSlice() {
 				set(f.Name, value)

@@ -73,7 +73,8 @@ func newProvider(d *description) provider.Provider[Reference] {
 func (p Provider) Type() string { return p.providerType }
 
 // ConfigType returns the struct type that configs are decoded into. It has the fields that the description names, with JSON tags, and below
-// them structs, lists, strings and capabilities. Configs may have other fields, which are not read.
+// them structs, lists, strings and capabilities. Only the fields for an architecture are pointers. Configs may have other fields, which are
+// not read.
 func (p Provider) ConfigType() reflect.Type { return p.config }
 
 // ConfigVersions returns the API versions of the config, in the order of the description. The caller owns the slice.

@@ -24,7 +24,7 @@ func (a *assembly) describe(p command.Provider) {
 	if !is {
 		return
 	}
-	config := ofType(cloud.ConfigType())
+	config := a.ofType(cloud.ConfigType())
 	versions := []any{}
 	for _, version := range cloud.ConfigVersions() {
 		versions = append(versions, version)
@@ -37,19 +37,21 @@ func (a *assembly) describe(p command.Provider) {
 	a.definitions[p.Type()+"."+profileConfig] = config
 }
 
-// ofType returns the schema of a type that consists of structs, lists, maps and strings.
-func ofType(t reflect.Type) object {
+// ofType returns the schema of a type that consists of structs, lists, maps, strings, and pointers to the name of an architecture.
+func (a *assembly) ofType(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return ofType(t.Elem())
+		architecture := a.ofType(t.Elem())
+		architecture["enum"] = member(a.definitions["Machine"], "properties", "architecture")["enum"]
+		return architecture
 	case reflect.Slice:
-		return object{"type": []any{"array", "null"}, "items": ofType(t.Elem())}
+		return object{"type": []any{"array", "null"}, "items": a.ofType(t.Elem())}
 	case reflect.Map:
-		return object{"type": []any{"object", "null"}, "additionalProperties": ofType(t.Elem())}
+		return object{"type": []any{"object", "null"}, "additionalProperties": a.ofType(t.Elem())}
 	case reflect.Struct:
 		fields := object{}
 		for i := range t.NumField() {
-			fields[t.Field(i).Tag.Get("json")] = ofType(t.Field(i).Type)
+			fields[t.Field(i).Tag.Get("json")] = a.ofType(t.Field(i).Type)
 		}
 		return object{"type": []any{"object", "null"}, "properties": fields}
 	default:

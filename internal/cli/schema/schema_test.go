@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -94,6 +95,7 @@ apiVersions: [acme.example.com/v1]
 images: {path: machineImages, name: name, versions: versions, version: version}
 flavors: {path: capabilityFlavors, capabilities: capabilities}
 reference: [disk.id]
+architecture: {field: arch, default: amd64}
 `
 
 func TestDescribed(t *testing.T) {
@@ -112,8 +114,12 @@ func TestDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := string(parsed.Definitions["acme.CloudProfileConfig"])
-	for _, part := range []string{`"acme.example.com/v1"`, `"capabilityFlavors"`, `"disk"`, `"capabilities"`} {
-		if !strings.Contains(config, part) {
+	spaces := regexp.MustCompile(`\s+`)
+	for _, part := range []string{
+		`"acme.example.com/v1"`, `"capabilityFlavors"`, `"disk"`, `"capabilities"`,
+		`"arch":{"enum":["amd64","arm64",null],"type":["string","null"]}`, `"id":{"type":["string","null"]}`,
+	} {
+		if !strings.Contains(spaces.ReplaceAllString(config, ""), part) {
 			t.Errorf("no %s in %s", part, config)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,8 +113,13 @@ func (o *cloudOptions) read() (provider.Provider[described.Reference], error) {
 	if err != nil {
 		return nil, fmt.Errorf("--provider-file: %w", err)
 	}
-	known := slices.DeleteFunc(slices.Clone(o.known), func(providerType string) bool { return described.Text(providerType) != "" })
-	cloud, err := described.Read(o.file, text, known...)
+	known := map[string]string{}
+	for _, providerType := range o.known {
+		if described.Text(providerType) == "" {
+			known[providerType] = ""
+		}
+	}
+	cloud, err := described.Read(o.file, text, known)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func TestProviderFile(t *testing.T) {
 		{"lint --provider-file builtin.yaml other.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file metal.yaml --provider-file builtin.yaml other.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file builtin.yaml --provider-file ./settings/../builtin.yaml other.yaml", "no errors, no warnings", 0},
-		{"lint --provider-file metal.yaml --provider-file again.yaml profile.yaml", "again.yaml:4:7: the type metal is known already", 2},
+		{"lint --provider-file metal.yaml --provider-file again.yaml profile.yaml", "again.yaml:4:7: the type metal is described in metal.yaml already", 2},
 		{"lint --config two/.capkit.yaml profile.yaml", "wrong.yaml:6:1", 2},
 		{"lint --config two/.capkit.yaml --provider-file metal.yaml profile.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file= profile.yaml", "--provider-file is empty", 2},

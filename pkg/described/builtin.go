@@ -29,7 +29,7 @@ func BuiltIn() []provider.Provider[Reference] {
 		if err != nil {
 			panic(err)
 		}
-		cloud, err := Read(file.Name(), text)
+		cloud, err := Read(file.Name(), text, nil)
 		if err != nil {
 			panic(fmt.Sprintf("a description of this package: %v", err))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/provider"
@@ -67,8 +68,9 @@ const (
 )
 
 // Read makes a provider from a description. file is the file's name, for messages. known are existing provider types, which must not be
-// described again. The error joins all errors with [errors.Join], each as FILE:LINE:COLUMN: MESSAGE.
-func Read(file string, text []byte, known ...string) (provider.Provider[Reference], error) {
+// described again, each with the file that describes it, or "" for a type with a provider of its own. The error joins all errors with
+// [errors.Join], each as FILE:LINE:COLUMN: MESSAGE.
+func Read(file string, text []byte, known map[string]string) (provider.Provider[Reference], error) {
 	r := &reader{Reader: strictyaml.Reader{File: file}, known: known, description: &description{}}
 	if err := r.Read(text, "write each description into a file of its own", r.read); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func Read(file string, text []byte, known ...string) (provider.Provider[Referenc
 type reader struct {
 	strictyaml.Reader
 	*description
-	known []string
+	known map[string]string
 }
 
 // read reads the whole description.
@@ -184,16 +186,17 @@ func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 	}
 }
 
-// typeForm matches well-formed provider types.
-var typeForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-
 func (r *reader) readType(n *yaml.Node) {
 	r.providerType = r.Text(n, "the provider type, which is spec.type of a CloudProfile")
+	other, known := r.known[r.providerType]
 	switch {
 	case r.providerType == "":
-	case !typeForm.MatchString(r.providerType):
-		r.Fault(n, "%s is not a provider type: write lower-case letters, digits and dashes", words.Quoted(r.providerType))
-	case slices.Contains(r.known, r.providerType):
+	case len(validation.IsDNS1123Label(r.providerType)) > 0: // Gardener makes labels of it
+		r.Fault(n, "%s is not a provider type: write up to %d lower-case letters, digits and dashes", words.Quoted(r.providerType),
+			validation.DNS1123LabelMaxLength)
+	case known && other != "":
+		r.Fault(n, "the type %s is described in %s already: remove one of the two descriptions, or correct the type", r.providerType, other)
+	case known:
 		r.Fault(n, "the type %s is known already, and cannot be described again: remove the description, or correct the type", r.providerType)
 	}
 }

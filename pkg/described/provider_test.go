@@ -40,7 +40,7 @@ const images = "images: {path: machineImages, name: name, versions: versions, ve
 // cloud returns the provider of a valid description.
 func cloud(tb testing.TB, text string) provider.Provider[described.Reference] {
 	tb.Helper()
-	p, err := described.Read("acme.yaml", []byte(text))
+	p, err := described.Read("acme.yaml", []byte(text), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestReferenceForm(t *testing.T) {
 // All errors in a description are reported at once, with line and column.
 func TestRead(t *testing.T) {
 	cases.Run(t, "testdata/read.txtar", func(c *cases.Case) string {
-		_, err := described.Read("acme.yaml", []byte(c.Text("acme.yaml")), "aws", "stackit")
+		_, err := described.Read("acme.yaml", []byte(c.Text("acme.yaml")), map[string]string{"aws": "", "stackit": "other.yaml"})
 		if err == nil {
 			return "nothing is wrong"
 		}

@@ -36,7 +36,7 @@ var _ = Describe("The charts of a cloud by description", func() {
 		configMap := find(rendered, "ConfigMap")
 		text, _, err := unstructured.NestedString(configMap.Object, "data", "description.yaml")
 		Expect(err).NotTo(HaveOccurred())
-		cloud, err := described.Read("description.yaml", []byte(text))
+		cloud, err := described.Read("description.yaml", []byte(text), nil)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(cloud.Type()).To(Equal("metal"))
 

@@ -36,8 +36,8 @@ type Call struct {
 	// Raw is stdout for a protocol with another program, instead of text.
 	Raw       io.Writer
 	Providers map[string]Provider
-	// described maps the files with descriptions of providers to their provider types.
-	described map[string]string
+	// described has the files with descriptions of providers, by absolute path.
+	described map[string]description
 	// Terminal is the terminal of stderr; nil if stderr is none, or is not to be written to. Shown reports whether stdout is a terminal.
 	Terminal *Terminal
 	Shown    bool

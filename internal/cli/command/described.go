@@ -7,9 +7,7 @@ package command
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/pkg/described"
@@ -23,7 +21,7 @@ const ProviderFileFlag = "provider-file"
 // of the file names, for errors about unreadable files. The error contains all faults of the descriptions.
 func (c *Call) Describe(files []string, who string) error {
 	if c.described == nil {
-		c.described = map[string]string{}
+		c.described = map[string]description{}
 	}
 	var errs []error
 	for _, file := range files {
@@ -37,29 +35,35 @@ func (c *Call) Describe(files []string, who string) error {
 		if _, done := c.described[place]; done { // for another landscape
 			continue
 		}
-		c.described[place] = ""
+		c.described[place] = description{}
 		text, err := folder.ReadFile(filepath.Clean(file))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", who, err))
 			continue
 		}
-		cloud, err := described.Read(file, text, c.settled()...)
+		cloud, err := described.Read(file, text, c.settled())
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		c.described[place], c.Providers[cloud.Type()] = cloud.Type(), provider.Untyped(cloud)
+		c.described[place], c.Providers[cloud.Type()] = description{file, cloud.Type()}, provider.Untyped(cloud)
 	}
 	return errors.Join(errs...)
 }
 
-// settled returns the types that must not be described: those of providers without a description, and those of earlier files.
-func (c *Call) settled() []string {
-	types := slices.Collect(maps.Values(c.described))
+// description is a file that describes a provider type. The type is empty if the file cannot be read.
+type description struct{ file, providerType string }
+
+// settled returns the types that must not be described: those of providers without a description, and those of earlier files with the file.
+func (c *Call) settled() map[string]string {
+	types := map[string]string{}
 	for name, cloud := range c.Providers {
 		if _, isDescribed := provider.As[provider.Provider[described.Reference]](cloud); !isDescribed {
-			types = append(types, name)
+			types[name] = ""
 		}
+	}
+	for _, earlier := range c.described {
+		types[earlier.providerType] = earlier.file
 	}
 	return types
 }

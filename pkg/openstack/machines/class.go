@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
@@ -78,6 +79,13 @@ func (z *zoned) classThatFits(name string, stays bool) (*machinev1alpha1.Machine
 
 // class returns a new machine class with this name.
 func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
+	labels := kit.ClassLabels(z.pool.MachineImage)
+	for _, value := range labels { // Gardener accepts versions of any length
+		if len(validation.IsValidLabelValue(value)) > 0 {
+			return nil, problem("a label of machine classes cannot have the image version %s: use one of up to %d characters that ends with a letter or digit",
+				z.pool.MachineImage.Version, validation.LabelValueMaxLength)
+		}
+	}
 	raw, err := json.Marshal(machineProviderConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: "openstack.machine.gardener.cloud/v1alpha1", Kind: "MachineProviderConfig"},
 		Spec: machineSpec{
@@ -94,7 +102,7 @@ func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
 		return nil, err
 	}
 	return &machinev1alpha1.MachineClass{
-		ObjectMeta:           metav1.ObjectMeta{Name: name, Namespace: z.worker.Namespace, Labels: kit.ClassLabels(z.pool.MachineImage)},
+		ObjectMeta:           metav1.ObjectMeta{Name: name, Namespace: z.worker.Namespace, Labels: labels},
 		NodeTemplate:         z.nodeTemplate(),
 		CredentialsSecretRef: z.worker.Spec.SecretRef.DeepCopy(),
 		ProviderSpec:         runtime.RawExtension{Raw: raw},

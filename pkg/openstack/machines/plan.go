@@ -99,6 +99,9 @@ func (s *situation) plan() (*plan, error) {
 	if len(extensionscontroller.GetPodNetwork(s.cluster)) == 0 { // no machine controller takes a class without
 		return &plan{}, fmt.Errorf("worker pools %s: the Shoot of namespace %s has no pod network", s.poolNames(), s.worker.Namespace)
 	}
+	if s.worker.Spec.Region == "" { // the same; an image by name would be selected even so
+		return &plan{}, fmt.Errorf("worker pools %s: the Worker of namespace %s has no region", s.poolNames(), s.worker.Namespace)
+	}
 	spec := &s.cluster.CloudProfile.Spec
 	compiled, report := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	p := &plan{faults: report.Errors, legacy: compiled.Vocabulary().Legacy()}

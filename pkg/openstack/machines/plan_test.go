@@ -5,11 +5,13 @@
 package machines
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,8 +167,23 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 	}
 }
 
+// withVersion renames the image version of all pools.
+func withVersion(s *situation, version string) {
+	profile := &s.cluster.CloudProfile.Spec
+	for i := range profile.MachineImages[0].Versions {
+		if v := &profile.MachineImages[0].Versions[i]; v.Version == "1.0.0" {
+			v.Version = version
+		}
+	}
+	profile.ProviderConfig.Raw = bytes.ReplaceAll(profile.ProviderConfig.Raw, []byte(`"1.0.0"`), []byte(strconv.Quote(version)))
+	for i := range s.worker.Spec.Pools {
+		s.worker.Spec.Pools[i].MachineImage.Version = version
+	}
+}
+
 // A situation from which no machine can be made is refused, for a pool with Gardener's code for configuration problems.
 func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
+	tooLong := "1.0.0-" + strings.Repeat("a", 58)
 	for want, change := range map[string]func(s *situation){
 		"worker pool plain: a worker pool needs the name of at least one zone": func(s *situation) { s.worker.Spec.Pools[0].Zones = nil },
 		"worker pool zones: a worker pool needs the name of at least one zone": func(s *situation) { s.worker.Spec.Pools[1].Zones[1] = "" },
@@ -180,6 +197,13 @@ func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
 			s.cluster.CloudProfile.Spec.MachineTypes = nil
 			s.worker.Spec.Pools[0].Zones = append(s.worker.Spec.Pools[0].Zones, "europe-1c")
 		},
+		"worker pool plain: a label of machine classes cannot have the image version " + tooLong + ": use one of up to 63 characters": func(s *situation) {
+			withVersion(s, tooLong)
+		},
+		"worker pool plain: a label of machine classes cannot have the image version 1.0.0+a-": func(s *situation) {
+			withVersion(s, "1.0.0+a-")
+		},
+		"group: the Worker of namespace shoot--h6--s4 has no region":     func(s *situation) { s.worker.Spec.Region = "" },
 		"group: the Shoot of namespace shoot--h6--s4 has no pod network": func(s *situation) { s.cluster.Shoot.Spec.Networking.Pods = nil },
 	} {
 		s := situationOf(t, seven)

@@ -28,7 +28,9 @@ const (
 )
 
 // ClassLabels returns the labels of a machine class for an image version: the purpose of the object, as Gardener names it, and the image
-// version, unless its name or version is empty. The caller owns the result, and may add labels.
+// version, unless its name or version is empty. The caller owns the result, and may add labels. A version may be no value of a label, and the
+// API server would refuse the class: Gardener accepts versions that are longer than 63 characters or end with a dash. Refuse such a pool
+// before.
 func ClassLabels(image extensionsv1alpha1.MachineImage) map[string]string {
 	labels := purpose()
 	if image.Name != "" && image.Version != "" {

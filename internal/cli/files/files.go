@@ -51,12 +51,12 @@ func TextOf(c *command.Call) func(name string) (string, error) {
 
 // Write writes all files. It writes each beside the file that it replaces, or that it is to replace later, before it replaces any. So
 // nothing changes if one cannot be written, if a file has changed meanwhile, or if the file of a further step exists with another text.
-// Only a failing rename can leave some files replaced.
+// If a rename fails, it restores the files that are replaced already. The error names those that it cannot restore.
 func Write(files []Changed) error {
-	var written [][2]string
+	var written []replacement
 	fail := func(err error) error {
 		for _, w := range written {
-			err = errors.Join(err, os.Remove(w[0]))
+			err = errors.Join(err, os.Remove(w.beside))
 		}
 		return err
 	}
@@ -69,43 +69,76 @@ func Write(files []Changed) error {
 		if err != nil {
 			return fail(err)
 		}
-		target, err := targetOf(&f, like)
+		target, before, err := targetOf(&f, like)
 		if err != nil {
 			return fail(err)
 		}
 		beside, err := writeBeside(like, target, f.Text)
 		if beside != "" {
-			written = append(written, [2]string{beside, target})
+			written = append(written, replacement{beside, target, before})
 		}
 		if err != nil {
 			return fail(err)
 		}
 	}
 	for i, w := range written {
-		if err := os.Rename(w[0], w[1]); err != nil {
+		if err := os.Rename(w.beside, w.target); err != nil {
+			err = notWritten(w.target, err)
+			for k := range i {
+				err = errors.Join(err, written[k].undo())
+			}
 			written = written[i:]
-			return fail(notWritten(w[1], err))
+			return fail(err)
 		}
 	}
 	return nil
 }
 
-// targetOf returns the path to write a file to. like is the file that it replaces, now or in a further step. The error says why nothing
-// must be written.
-func targetOf(f *Changed, like string) (string, error) {
+// replacement is a file that has been written beside its target. before is the text of the target, nil if that is new.
+type replacement struct {
+	beside, target string
+	before         *string
+}
+
+// undo restores a target that has been replaced.
+func (r *replacement) undo() error {
+	if r.before == nil {
+		if err := os.Remove(r.target); err != nil {
+			return notRestored(r.target, err)
+		}
+		return nil
+	}
+	beside, err := writeBeside(r.target, r.target, *r.before)
+	if err == nil {
+		err = os.Rename(beside, r.target)
+	}
+	if err != nil {
+		err = notRestored(r.target, err)
+		if beside != "" {
+			err = errors.Join(err, os.Remove(beside))
+		}
+	}
+	return err
+}
+
+// targetOf returns the path to write a file to, and the text that is there, nil if there is no file. like is the file that it replaces,
+// now or in a further step. The error says why nothing must be written.
+func targetOf(f *Changed, like string) (target string, before *string, err error) {
 	if f.Of == "" {
 		if now, err := os.ReadFile(like); err != nil || string(now) != f.Before {
-			return "", fmt.Errorf("nothing is written, because %s has changed meanwhile: run the command again", f.File)
+			return "", nil, fmt.Errorf("nothing is written, because %s has changed meanwhile: run the command again", f.File)
 		}
-		return like, nil
+		return like, &f.Before, nil
 	}
 	switch taken, err := os.ReadFile(f.File); {
-	case err == nil && string(taken) == f.Text, errors.Is(err, fs.ErrNotExist):
-		return f.File, nil
+	case err == nil && string(taken) == f.Text:
+		return f.File, &f.Text, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return f.File, nil, nil
 	case err == nil, errors.Is(err, syscall.EISDIR):
-		return "", fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", f.File)
+		return "", nil, fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", f.File)
 	default:
-		return "", notWritten(f.File, err)
+		return "", nil, notWritten(f.File, err)
 	}
 }
 
@@ -131,6 +164,11 @@ func writeBeside(like, target, text string) (string, error) {
 // notWritten returns the error that a file cannot be written. It does not name the temporary file.
 func notWritten(target string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", target, causeOf(err))
+}
+
+// notRestored returns the error that a file stays replaced although another one could not be.
+func notRestored(target string, err error) error {
+	return fmt.Errorf("%s is written already, and cannot be restored: %w", target, causeOf(err))
 }
 
 // causeOf returns the cause of a file error without the file's name, which the user may not know.

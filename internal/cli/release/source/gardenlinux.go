@@ -98,7 +98,11 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	if len(left.others) == len(files) {
 		return nil, nil, fmt.Errorf("%s has no metadata of a Garden Linux release, but %s", s.Path, words.Few(left.others))
 	}
-	faults = slices.Concat(faults, mixed(read), twice(read))
+	mixed(read)
+	twice(read)
+	for _, m := range read {
+		faults = append(faults, m.faults...)
+	}
 	contents := &Contents{Map: GardenLinuxMap(), Matched: s.matched(), Notes: left.notes()}
 	if len(faults) > 0 {
 		return contents, faults, nil
@@ -321,20 +325,18 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// mixed returns a fault for each file of another release than the first.
-func mixed(read []*metadata) (faults []Fault) {
+// mixed reports each file of another release than the first.
+func mixed(read []*metadata) {
 	for _, m := range read {
 		if m.version != read[0].version {
 			m.fail(field.ErrorTypeInvalid, m.at, keyVersion, "this is release %s, and %s is of %s: import one release at a time",
 				m.at.Value, read[0].file, read[0].at.Value)
-			faults = append(faults, m.faults...)
 		}
 	}
-	return faults
 }
 
-// twice returns a fault for each file with an image that an earlier file has.
-func twice(read []*metadata) (faults []Fault) {
+// twice reports each file with an image that an earlier file has.
+func twice(read []*metadata) {
 	first := map[string]*metadata{}
 	for _, m := range read {
 		modifiers := slices.Clone(m.facts[keyModifiers])
@@ -343,12 +345,10 @@ func twice(read []*metadata) (faults []Fault) {
 		if other := first[key]; other != nil {
 			m.fail(field.ErrorTypeDuplicate, m.root, keyPlatform, "this is the image that %s is of, by %s, %s and %s: remove one of the two",
 				other.file, keyPlatform, keyArchitecture, keyModifiers)
-			faults = append(faults, m.faults...)
 			continue
 		}
 		first[key] = m
 	}
-	return faults
 }
 
 // sameReference returns a fault for each reference that an earlier artifact has in the same region.

@@ -40,7 +40,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 		return contents, l.faults, nil
 	}
 	contents.Map = &Map{Source: Inventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
-	versions := map[string]string{}
+	versions := map[string]bool{}
 	var all []map[string][]string
 	var unknown []string
 	for i := range read.Regions {
@@ -94,10 +94,10 @@ func factsOf(image *inventory.Image) map[string][]string {
 }
 
 // versionOf returns the version in an image's name, and records it in versions.
-func (l *located) versionOf(image *inventory.Image, at string, versions map[string]string) string {
+func (l *located) versionOf(image *inventory.Image, at string, versions map[string]bool) string {
 	if m := versionInName.FindStringSubmatch(image.Name); m != nil {
 		if version, is := Complete(m[1]); is {
-			versions[version] = at
+			versions[version] = true
 			return version
 		}
 	}

@@ -26,13 +26,13 @@ import (
 
 // The changes in the provider config.
 
-// config records the changes in the provider config.
-func (e *edits) config(t *target, versions []*wanted) {
+// changeConfig records the changes in the provider config.
+func (t *target) changeConfig(versions []*wanted) {
 	const at = "spec.providerConfig"
 	added := map[string][]placed{}
 	for _, w := range versions {
 		if len(w.has) > 0 {
-			e.extendConfig(t, w)
+			t.extendConfig(w)
 			continue
 		}
 		entries := t.encode(w, w.flavors, t.legacy)
@@ -51,18 +51,18 @@ func (e *edits) config(t *target, versions []*wanted) {
 			fresh = append(fresh, newImage(name, added[name]))
 			continue
 		}
-		e.insertVersions(fmt.Sprintf("%s.machineImages[%d].versions", at, i), edit.Items(edit.Members(images[i])["versions"]), added[name])
+		t.insertVersions(fmt.Sprintf("%s.machineImages[%d].versions", at, i), edit.Items(edit.Members(images[i])["versions"]), added[name])
 	}
 	switch {
 	case len(fresh) == 0:
 	case len(config) == 0:
-		e.set(t.tree, at, map[string]any{"apiVersion": t.apiVersion, "kind": t.kind, "machineImages": fresh})
+		t.set(at, map[string]any{"apiVersion": t.apiVersion, "kind": t.kind, "machineImages": fresh})
 	default:
 		for _, image := range fresh {
-			e.insert(at+".machineImages", len(images), image)
+			t.insert(at+".machineImages", len(images), image)
 		}
 	}
-	e.flush(t.tree)
+	t.flush()
 }
 
 // encode returns the provider config's entries for flavors of a version. If they cannot be written, it reports an error and returns nil.
@@ -97,13 +97,13 @@ func (t *target) encodeFlavor(w *wanted, f *flavor, legacy bool) map[string]any 
 }
 
 // extendConfig adds missing parts to a version in the provider config, and compares the existing references.
-func (e *edits) extendConfig(t *target, w *wanted) {
+func (t *target) extendConfig(w *wanted) {
 	if w.sharesOne(t) {
 		return
 	}
 	for _, f := range w.flavors {
 		if f.same == nil {
-			e.addFlavor(t, w, f)
+			t.addFlavor(w, f)
 			continue
 		}
 		more := *f
@@ -114,14 +114,14 @@ func (e *edits) extendConfig(t *target, w *wanted) {
 			case last == nil:
 				more.read.Regional = append(more.read.Regional, r)
 			case !t.sameImage(last.Ref, r.Ref):
-				e.differs(t, w, f, last.Path, last.NamedAt != nil, r)
+				t.replaceRegion(w, f, last.Path, last.NamedAt != nil, r)
 			}
 		}
 		if g := f.read.Global; g != nil && f.same.flavor.Global != nil && !t.sameImage(g.Ref, f.same.flavor.Global.Ref) {
-			e.otherGlobal(t, w, f)
+			t.replaceGlobal(w, f)
 		}
 		if more.read.Global = nil; len(more.read.Regional) > 0 {
-			e.addRegions(t, w, &more)
+			t.addRegions(w, &more)
 		}
 	}
 }
@@ -181,8 +181,8 @@ func (w *wanted) conflict(t *target, at, format string, args ...any) {
 	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s%s", w.id, fmt.Sprintf(format, args...), used)
 }
 
-// differs replaces another reference in a region, or reports a conflict.
-func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsewhere bool, r imageselector.Regional[any]) {
+// replaceRegion replaces another reference in a region, or reports a conflict.
+func (t *target) replaceRegion(w *wanted, f *flavor, path *field.Path, elsewhere bool, r imageselector.Regional[any]) {
 	at := path.String()
 	if !t.options.Replace || elsewhere {
 		w.conflict(t, at, "region %s has another image than the source, for %s; --replace replaces it", r.Region, t.format(f.declares))
@@ -191,22 +191,22 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 	only := *f
 	only.read.Regional, only.read.Global = []imageselector.Regional[any]{r}, nil
 	for _, entry := range edit.Items(t.encodeFlavor(w, &only, f.same.version.Legacy)["regions"]) {
-		e.replaceMembers(t, w, at, edit.Members(entry), []string{"name", "architecture"})
+		t.replaceMembers(w, at, edit.Members(entry), []string{"name", "architecture"})
 	}
 }
 
 // replaceMembers replaces the differing members of the mapping at a path, except some.
-func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]any, but []string) {
+func (t *target) replaceMembers(w *wanted, at string, is map[string]any, but []string) {
 	for _, name := range t.differing(at, is, but) {
 		path := at + "." + name
-		if w.replaced = true; e.replaced[path] {
+		if w.replaced = true; t.replaced[path] {
 			continue
 		}
-		if e.replaced == nil {
-			e.replaced = map[string]bool{}
+		if t.replaced == nil {
+			t.replaced = map[string]bool{}
 		}
-		e.replaced[path] = true
-		e.set(t.tree, path, is[name])
+		t.replaced[path] = true
+		t.set(path, is[name])
 	}
 }
 
@@ -221,9 +221,9 @@ func (t *target) differing(at string, is map[string]any, but []string) (names []
 	return names
 }
 
-// otherGlobal replaces another reference for all regions, or reports a conflict. The source may omit settings that
+// replaceGlobal replaces another reference for all regions, or reports a conflict. The source may omit settings that
 // the profile has besides the image, such as acceleratedNetworking.
-func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
+func (t *target) replaceGlobal(w *wanted, f *flavor) {
 	at := f.same.flavor.Global.Path.String()
 	only := *f
 	only.read.Regional = nil
@@ -242,35 +242,35 @@ func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 		w.conflict(t, at, "%s has another image than in the source; --replace replaces it", t.format(f.declares))
 		return
 	case !stays:
-		e.add(edit.Delete(path))
+		t.add(edit.Delete(path))
 	}
-	e.replaceMembers(t, w, in, is, beside)
+	t.replaceMembers(w, in, is, beside)
 }
 
 // addRegions adds regions to a flavor.
-func (e *edits) addRegions(t *target, w *wanted, f *flavor) {
+func (t *target) addRegions(w *wanted, f *flavor) {
 	at := f.same.flavor.Path.String()
 	if f.same.version.Legacy {
 		at = f.same.version.Path.String()
 	}
 	for _, entry := range edit.Items(t.encodeFlavor(w, f, f.same.version.Legacy)["regions"]) {
 		w.changed = true
-		e.insertRegion(t, at+".regions", entry)
+		t.insertRegion(at+".regions", entry)
 	}
 }
 
 // insertRegion inserts an entry in the order of the profile's regions.
-func (e *edits) insertRegion(t *target, path string, entry any) {
+func (t *target) insertRegion(path string, entry any) {
 	rank := func(entry any) int {
 		name, _ := edit.Members(entry)["name"].(string)
 		return slices.Index(t.regions, name)
 	}
 	list := edit.Items(edit.Value(t.tree, fieldpath.Parse(path)))
-	e.insert(path, firstOf(list, func(other any) bool { return rank(other) > rank(entry) }), entry)
+	t.insert(path, firstOf(list, func(other any) bool { return rank(other) > rank(entry) }), entry)
 }
 
 // addFlavor adds a flavor to an existing version.
-func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
+func (t *target) addFlavor(w *wanted, f *flavor) {
 	if m := w.refersTo(t, f); m != nil {
 		w.conflict(t, m.flavor.Path.String(), "an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
 			t.format(f.declares))
@@ -278,7 +278,7 @@ func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 	}
 	i := slices.IndexFunc(w.has, func(m *mappedFlavor) bool { return !m.version.Legacy })
 	if i < 0 {
-		e.addBesideLegacy(t, w, f)
+		t.addBesideLegacy(w, f)
 		return
 	}
 	written := t.encodeFlavor(w, f, false)
@@ -290,7 +290,7 @@ func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 		return slices.Compare(t.rank(other.Capabilities), t.rank(f.declares)) > 0
 	})
 	w.changed = true
-	e.insert(version.Path.String()+".capabilityFlavors", at, written)
+	t.insert(version.Path.String()+".capabilityFlavors", at, written)
 }
 
 // refersTo returns an existing flavor with one of f's references; nil if there is none, or if the provider's flavors
@@ -314,7 +314,7 @@ func (w *wanted) refersTo(t *target, f *flavor) *mappedFlavor {
 
 // addBesideLegacy adds a flavor to a version in the legacy format: to the same entry if it can express the flavor,
 // otherwise in an entry of its own.
-func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
+func (t *target) addBesideLegacy(w *wanted, f *flavor) {
 	last := w.has[len(w.has)-1].version
 	at := last.Path.String()
 	legacy := len(f.declares) == 1 && len(f.declares[capability.Architecture]) == 1
@@ -325,12 +325,12 @@ func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
 	w.changed = true
 	if regions, has := entries[0]["regions"]; has && legacy && len(entries) == 1 && len(entries[0]) == 2 {
 		for _, entry := range edit.Items(regions) {
-			e.insertRegion(t, at+".regions", entry)
+			t.insertRegion(at+".regions", entry)
 		}
 		return
 	}
 	path := fieldpath.Parse(at)
 	for _, entry := range entries {
-		e.insert(at[:strings.LastIndex(at, "[")], path[len(path)-1].Index+1, entry)
+		t.insert(at[:strings.LastIndex(at, "[")], path[len(path)-1].Index+1, entry)
 	}
 }

@@ -23,13 +23,13 @@ import (
 
 // The changes in core.
 
-// core records the changes in core.
-func (e *edits) core(t *target, versions []*wanted) {
-	e.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
+// changeCore records the changes in core.
+func (t *target) changeCore(versions []*wanted) {
+	t.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
 	added := map[string][]placed{}
 	for _, w := range versions {
 		if v, found := entries.Find(&t.Spec, w.id); found {
-			e.extendCore(t, w, v)
+			t.extendCore(w, v)
 			continue
 		}
 		w.changed = true
@@ -39,16 +39,16 @@ func (e *edits) core(t *target, versions []*wanted) {
 		named := func(image v1beta1.MachineImage) bool { return image.Name == name }
 		if i := slices.IndexFunc(t.Spec.MachineImages, named); i >= 0 {
 			path := fmt.Sprintf("spec.machineImages[%d].versions", i)
-			e.insertVersions(path, edit.Items(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
+			t.insertVersions(path, edit.Items(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
 			continue
 		}
 		image := newImage(name, added[name])
 		if t.Parent != nil && !slices.ContainsFunc(t.Parent.MachineImages, named) {
 			image["updateStrategy"] = string(v1beta1.UpdateStrategyMajor) // Gardener defaults it only in CloudProfiles
 		}
-		e.insert("spec.machineImages", len(t.Spec.MachineImages), image)
+		t.insert("spec.machineImages", len(t.Spec.MachineImages), image)
 	}
-	e.flush(t.tree)
+	t.flush()
 }
 
 // newImage returns an image with new versions.
@@ -133,10 +133,10 @@ func (t *target) coreFlavors(w *wanted) (flavors []v1beta1.Capabilities) {
 }
 
 // extendCore adds missing parts to a version in core. If the version leaves its flavors to a webhook, it continues to do so.
-func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
+func (t *target) extendCore(w *wanted, v entries.Version) {
 	at := v.PathIn(field.NewPath("spec")).String()
 	if len(v.Architectures) > 0 || t.legacy {
-		e.extendArchitectures(t, w, v.Architectures, at+".architectures")
+		t.extendArchitectures(w, v.Architectures, at+".architectures")
 	}
 	if len(v.CapabilityFlavors) == 0 || t.legacy {
 		return
@@ -154,14 +154,14 @@ func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
 			return slices.Compare(t.rank(c.Capabilities), t.rank(f.core)) > 0
 		})
 		is := inTree(f.core)
-		if !slices.ContainsFunc(e.lists[at+".capabilityFlavors"], func(other insertion) bool { return reflect.DeepEqual(other.value, is) }) {
+		if !slices.ContainsFunc(t.lists[at+".capabilityFlavors"], func(other insertion) bool { return reflect.DeepEqual(other.value, is) }) {
 			w.changed = true
-			e.insert(at+".capabilityFlavors", i, is)
+			t.insert(at+".capabilityFlavors", i, is)
 		}
 	}
 }
 
-func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path string) {
+func (t *target) extendArchitectures(w *wanted, has []string, path string) {
 	is := has
 	if len(is) == 0 {
 		is = architectures[:1]
@@ -179,11 +179,11 @@ func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path str
 	}
 	w.changed = true
 	if len(has) == 0 {
-		e.set(t.tree, path, inTree(more), "capabilityFlavors", "cri")
+		t.set(path, inTree(more), "capabilityFlavors", "cri")
 		return
 	}
 	for _, architecture := range more[len(is):] {
-		e.insert(path, len(has), architecture)
+		t.insert(path, len(has), architecture)
 	}
 }
 

@@ -75,6 +75,8 @@ func (w *wanted) compare(t *target) {
 
 // edits are the operations on a manifest.
 type edits struct {
+	// tree is the manifest.
+	tree  map[string]any
 	ops   []edit.Op
 	order []string
 	// lists are pending insertions by list path; paths preserves their order.
@@ -104,12 +106,12 @@ func (e *edits) insert(path string, before int, value any) {
 }
 
 // flush converts the recorded items to operations. The mappings that contain the lists must exist.
-func (e *edits) flush(tree map[string]any) {
+func (e *edits) flush() {
 	for _, path := range e.paths {
 		items := e.lists[path]
 		slices.SortStableFunc(items, func(a, b insertion) int { return a.before - b.before })
 		at := fieldpath.Parse(path)
-		if len(edit.Items(edit.Value(tree, at))) > 0 {
+		if len(edit.Items(edit.Value(e.tree, at))) > 0 {
 			for _, item := range items {
 				e.add(edit.Insert(append(slices.Clip(at), fieldpath.Segment{Index: item.before}), item.value))
 			}
@@ -119,15 +121,15 @@ func (e *edits) flush(tree map[string]any) {
 		for _, item := range items {
 			values = append(values, item.value)
 		}
-		e.set(tree, path, values)
+		e.set(path, values)
 	}
 	e.lists, e.paths = nil, nil
 }
 
 // set sets a member, replacing an existing value.
-func (e *edits) set(tree map[string]any, path string, value any, before ...string) {
+func (e *edits) set(path string, value any, before ...string) {
 	at := fieldpath.Parse(path)
-	if _, there := edit.Members(edit.Value(tree, at[:len(at)-1]))[at[len(at)-1].Name]; there {
+	if _, there := edit.Members(edit.Value(e.tree, at[:len(at)-1]))[at[len(at)-1].Name]; there {
 		e.add(edit.Replace(at, value))
 		return
 	}

@@ -93,6 +93,7 @@ type Result struct {
 // target is a profile during the import.
 type target struct {
 	Profile
+	edits
 	// above is the parent's spec for a NamespacedCloudProfile, otherwise the profile's own.
 	above      *v1beta1.CloudProfileSpec
 	contents   *source.Contents
@@ -107,9 +108,8 @@ type target struct {
 	// firstText is set if the profile uses names of the first text of GEP-0054.
 	firstText bool
 	regions   []string
-	// apiVersion and kind are the provider config's; tree is the manifest.
+	// apiVersion and kind are the provider config's.
 	apiVersion, kind string
-	tree             map[string]any
 	existing         []imageselector.Image[any]
 
 	errs, warnings field.ErrorList
@@ -122,7 +122,6 @@ type target struct {
 	unregistered map[string]bool
 	// nowhere are the flavors without a reference in the profile's regions.
 	nowhere []*flavor
-	edits   *edits
 }
 
 // Import computes the change of a profile that receives the images of a source.
@@ -158,8 +157,8 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 			wanted = append(wanted, w)
 		}
 	}
-	t.edits.core(t, wanted)
-	t.edits.config(t, wanted)
+	t.changeCore(wanted)
+	t.changeConfig(wanted)
 	for _, w := range wanted {
 		all[w.index].Action = w.action()
 	}
@@ -169,7 +168,7 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 
 func newTarget(p Profile, contents *source.Contents, options Options) *target {
 	t := &target{
-		Profile: p, contents: contents, options: options, edits: &edits{},
+		Profile: p, contents: contents, options: options,
 		skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, unregistered: map[string]bool{},
 	}
 	if options.Map != nil {
@@ -358,7 +357,7 @@ func (t *target) result(versions []Version) Result {
 		t.notes = append(t.notes, "left out, because the profile does not register it: "+words.And(slices.Sorted(maps.Keys(t.unregistered))))
 	}
 	t.notes = append(t.notes, t.skippedTexts()...)
-	return Result{Ops: t.edits.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}
+	return Result{Ops: t.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}
 }
 
 func isOrAre(n int) string {

@@ -97,9 +97,9 @@ func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at stri
 	}
 	behind := []string{"architectures", "capabilityFlavors", "cri", "inPlaceUpdates", "kubeletVersionConstraint"}
 	if !classified {
-		t.edits.set(t.tree, at+".classification", string(v1beta1.ClassificationDeprecated), append([]string{"expirationDate"}, behind...)...)
+		t.set(at+".classification", string(v1beta1.ClassificationDeprecated), append([]string{"expirationDate"}, behind...)...)
 	}
 	if dates {
-		t.edits.set(t.tree, at+".expirationDate", strings.TrimSpace(t.options.Expire), behind...)
+		t.set(at+".expirationDate", strings.TrimSpace(t.options.Expire), behind...)
 	}
 }

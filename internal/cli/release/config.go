@@ -29,7 +29,7 @@ import (
 // changeConfig records the changes in the provider config.
 func (t *target) changeConfig(versions []*wanted) {
 	const at = "spec.providerConfig"
-	added := map[string][]placed{}
+	added := map[string][]newVersion{}
 	for _, w := range versions {
 		if len(w.has) > 0 {
 			t.extendConfig(w)
@@ -40,7 +40,7 @@ func (t *target) changeConfig(versions []*wanted) {
 			continue
 		}
 		w.changed = true
-		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: entries})
+		added[w.id.Image] = append(added[w.id.Image], newVersion{w.id.Version, entries})
 	}
 	config := edit.Members(edit.Value(t.tree, fieldpath.Parse(at)))
 	images := edit.Items(config["machineImages"])

@@ -26,14 +26,14 @@ import (
 // changeCore records the changes in core.
 func (t *target) changeCore(versions []*wanted) {
 	t.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
-	added := map[string][]placed{}
+	added := map[string][]newVersion{}
 	for _, w := range versions {
 		if v, found := entries.Find(&t.Spec, w.id); found {
 			t.extendCore(w, v)
 			continue
 		}
 		w.changed = true
-		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: []map[string]any{t.coreVersion(w)}})
+		added[w.id.Image] = append(added[w.id.Image], newVersion{w.id.Version, []map[string]any{t.coreVersion(w)}})
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
 		named := func(image v1beta1.MachineImage) bool { return image.Name == name }
@@ -52,7 +52,7 @@ func (t *target) changeCore(versions []*wanted) {
 }
 
 // newImage returns an image with new versions.
-func newImage(name string, versions []placed) map[string]any {
+func newImage(name string, versions []newVersion) map[string]any {
 	inside := &edits{}
 	inside.insertVersions("versions", nil, versions)
 	var values []any

@@ -136,12 +136,10 @@ func (e *edits) set(path string, value any, before ...string) {
 	e.add(edit.Insert(at, value, before...))
 }
 
-// placed is a version at an index in a list, or a new one with the index it is inserted before.
-type placed struct {
+// newVersion is a version to add to a list, with its entries there.
+type newVersion struct {
 	version string
-	index   int
-	isNew   bool
-	values  []map[string]any
+	entries []map[string]any
 }
 
 // firstOf returns the index of the first entry that fits, or the length of the list.
@@ -154,58 +152,41 @@ func firstOf[T any](list []T, fits func(T) bool) int {
 
 // insertVersions records new entries of a version list: before the first older one or, in ascending lists, after the
 // last older one. The result does not depend on the order in which versions are imported.
-func (e *edits) insertVersions(path string, list []any, entries []placed) {
-	all := make([]placed, 0, len(list))
-	for i, item := range list {
+func (e *edits) insertVersions(path string, list []any, added []newVersion) {
+	has := make([]string, 0, len(list))
+	for _, item := range list {
 		version, _ := edit.Members(item)["version"].(string)
-		all = append(all, placed{version: version, index: i})
+		has = append(has, version)
 	}
-	ascending := ascends(all)
-	slices.SortStableFunc(entries, func(a, b placed) int {
+	ascending := ascends(has)
+	slices.SortStableFunc(added, func(a, b newVersion) int {
 		if ascending {
 			a, b = b, a
 		}
 		return source.NewestFirst(a.version, b.version)
 	})
-	rest := all
-	all = make([]placed, 0, len(list)+len(entries))
-	for _, entry := range entries { // the new entries are sorted like the list
-		entry.isNew = true
-		i := firstOf(rest, func(p placed) bool {
+	before := 0
+	for _, v := range added { // they are sorted like the list
+		before += firstOf(has[before:], func(other string) bool {
 			if ascending {
-				return source.Older(entry.version, p.version)
+				return source.Older(v.version, other)
 			}
-			return source.Older(p.version, entry.version)
+			return source.Older(other, v.version)
 		})
-		all = append(append(all, rest[:i]...), entry)
-		rest = rest[i:]
-	}
-	all = append(all, rest...)
-	before := len(list)
-	var found []placed
-	for _, p := range slices.Backward(all) {
-		if !p.isNew {
-			before = p.index
-			continue
-		}
-		p.index = before
-		found = append(found, p)
-	}
-	for _, p := range slices.Backward(found) {
-		for _, value := range p.values {
-			e.insert(path, p.index, value)
+		for _, entry := range v.entries {
+			e.insert(path, before, entry)
 		}
 	}
 }
 
 // ascends reports whether the versions ascend, with at least two of them different.
-func ascends(all []placed) bool {
+func ascends(versions []string) bool {
 	rises := false
-	for i := 1; i < len(all); i++ {
-		if source.Older(all[i].version, all[i-1].version) {
+	for i := 1; i < len(versions); i++ {
+		if source.Older(versions[i], versions[i-1]) {
 			return false
 		}
-		rises = rises || source.Older(all[i-1].version, all[i].version)
+		rises = rises || source.Older(versions[i-1], versions[i])
 	}
 	return rises
 }

@@ -52,23 +52,12 @@ func (t *target) flavorsOf(artifacts []source.Artifact) []*flavor {
 		}
 	}
 	t.resolveAlone(all)
-	kept := all[:0]
-	for _, f := range all {
-		if t.fit(f) {
-			kept = append(kept, f)
-		}
-	}
+	kept := slices.DeleteFunc(all, func(f *flavor) bool { return !t.fit(f) })
 	if t.contents.Map != nil && t.contents.Map.Source == source.Inventory {
 		kept = together(kept)
 	}
 	t.leaveUndeclared(kept)
-	read := kept[:0]
-	for _, f := range kept {
-		if t.refer(f) {
-			read = append(read, f)
-		}
-	}
-	kept = t.distinct(read)
+	kept = t.distinct(slices.DeleteFunc(kept, func(f *flavor) bool { return !t.refer(f) }))
 	slices.SortStableFunc(kept, func(a, b *flavor) int { return slices.Compare(t.rank(a.declares), t.rank(b.declares)) })
 	return kept
 }
@@ -418,19 +407,17 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 	const most = 1000
 	for _, name := range t.names() {
 		values, declared := c[name]
-		var known []string
-		_, known, _ = t.nameOf(name)
+		first := most
 		if d := source.ReservedAs(name); !declared && d != nil {
 			values = []string{d.Undeclared}
+		} else if !declared {
+			first = -1
 		}
-		first := most
+		_, known, _ := t.nameOf(name)
 		for _, value := range values {
 			if i := slices.Index(known, value); i >= 0 {
 				first = min(first, i)
 			}
-		}
-		if !declared && source.ReservedAs(name) == nil {
-			first = -1
 		}
 		rank = append(rank, first, cmp.Compare(len(values), 1))
 	}

@@ -337,7 +337,7 @@ func (t *target) missing(w *wanted) (found int) {
 }
 
 func hasIn(f *imageselector.Flavor[any], region string) bool {
-	return f.Global != nil || slices.ContainsFunc(f.Regional, func(r imageselector.Regional[any]) bool { return r.Region == region })
+	return f.Global != nil || lastIn(f, region) != nil
 }
 
 // undeclared returns the values that a version's flavors support without declaring them.
@@ -351,18 +351,15 @@ func (t *target) undeclared(id provider.ImageVersion) v1beta1.Capabilities {
 // result assembles the result.
 func (t *target) result(versions []Version) Result {
 	if n := len(t.skippedRegions); n > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%s of the source %s not in the profile, and skipped", words.Count(n, "region"), isOrAre(n)))
+		are := "are"
+		if n == 1 {
+			are = "is"
+		}
+		t.notes = append(t.notes, fmt.Sprintf("%s of the source %s not in the profile, and skipped", words.Count(n, "region"), are))
 	}
 	if len(t.unregistered) > 0 {
 		t.notes = append(t.notes, "left out, because the profile does not register it: "+words.And(slices.Sorted(maps.Keys(t.unregistered))))
 	}
 	t.notes = append(t.notes, t.skippedTexts()...)
 	return Result{Ops: t.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}
-}
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }

@@ -52,9 +52,15 @@ func (u *Update) isAsked(shoot *v1beta1.Shoot) bool {
 	return !u.Filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(shoot), func(p provider.Pool) bool { return u.Filter.Admits(&p) })
 }
 
-// without returns the selected worker pools among pools.
-func (a asked) without(pools []update.Pool) []update.Pool {
+// among returns the selected worker pools among pools.
+func (a asked) among(pools []update.Pool) []update.Pool {
 	return slices.DeleteFunc(slices.Clone(pools), func(p update.Pool) bool { return !a[Pool{p.Shoot, p.Name}] })
+}
+
+// none reduces a list to the selected worker pools, and reports whether it has none of them.
+func (a asked) none(pools *[]update.Pool) bool {
+	*pools = a.among(*pools)
+	return len(*pools) == 0
 }
 
 // fates returns the fates of selected worker pools. It drops control planes.
@@ -68,20 +74,14 @@ func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 		return
 	}
 	for _, c := range facts.Choices {
-		if left := a.without(c.Pools); len(left) < len(c.Pools) {
+		if left := a.among(c.Pools); len(left) < len(c.Pools) {
 			c.Pools, c.InUse = left, len(left) > 0
 		}
 	}
-	facts.Types = slices.DeleteFunc(facts.Types, func(t *update.TypeGone) bool {
-		t.Pools = a.without(t.Pools)
-		return len(t.Pools) == 0
-	})
-	facts.Locks = slices.DeleteFunc(facts.Locks, func(l *update.Lock) bool {
-		l.Pools = a.without(l.Pools)
-		return len(l.Pools) == 0
-	})
+	facts.Types = slices.DeleteFunc(facts.Types, func(t *update.TypeGone) bool { return a.none(&t.Pools) })
+	facts.Locks = slices.DeleteFunc(facts.Locks, func(l *update.Lock) bool { return a.none(&l.Pools) })
 	facts.Blocked = slices.DeleteFunc(facts.Blocked, func(b *update.Blocked) bool {
-		if b.Pools = a.without(b.Pools); len(b.Pools) == 0 {
+		if a.none(&b.Pools) {
 			return true
 		}
 		first := b.Pools[0]
@@ -89,18 +89,16 @@ func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 		b.Example.Version = b.Version
 		return false
 	})
-	facts.Rolls = slices.DeleteFunc(facts.Rolls, func(r *update.Roll) bool {
-		r.Pools = a.without(r.Pools)
-		return len(r.Pools) == 0
-	})
+	facts.Failing = slices.DeleteFunc(facts.Failing, func(f *update.Failing) bool { return a.none(&f.Pools) })
+	facts.Rolls = slices.DeleteFunc(facts.Rolls, func(r *update.Roll) bool { return a.none(&r.Pools) })
 	for _, e := range facts.Expires {
-		e.Pools, e.Then = a.without(e.Pools), a.fates(e.Then)
+		e.Pools, e.Then = a.among(e.Pools), a.fates(e.Then)
 	}
 	facts.Kubernetes = slices.DeleteFunc(facts.Kubernetes, func(k *update.KubernetesChange) bool {
 		k.Then = a.fates(k.Then)
 		return k.Aspect == update.ChosenInstead && len(k.Then) == 0
 	})
-	facts.Faulty = a.without(facts.Faulty)
+	facts.Faulty = a.among(facts.Faulty)
 }
 
 // refusals keeps the refusals that concern selected worker pools, or no worker pools at all.

@@ -126,10 +126,15 @@ type loss struct {
 
 // mappings warns about worker pools that lose an image, and about Shoots that flavors of core lock.
 func (e *effects[R]) mappings() {
-	lost := map[loss][]update.Pool{}
+	lost, order := map[loss][]update.Pool{}, []loss(nil)
+	add := func(l loss, pools ...update.Pool) {
+		if lost[l] == nil {
+			order = append(order, l)
+		}
+		lost[l] = append(lost[l], pools...)
+	}
 	for _, lock := range e.changes.Locks {
-		l := loss{lock.ImageVersion, lostUpdates}
-		lost[l] = append(lost[l], lock.Pools...)
+		add(loss{lock.ImageVersion, lostUpdates}, lock.Pools...)
 	}
 	gone := map[string]bool{} // already a warning
 	for _, t := range e.changes.Types {
@@ -142,16 +147,16 @@ func (e *effects[R]) mappings() {
 		}
 		for _, pool := range choice.Pools {
 			if !e.locked[pool] {
-				lost[l] = append(lost[l], pool)
+				add(l, pool)
 			}
 		}
 	}
-	for l, pools := range lost {
+	for _, l := range order {
 		at := e.at.Child("providerConfig", "machineImages")
 		if strings.HasPrefix(l.how, lostFit) || l.how == lostUpdates {
 			at = e.at.Child("machineImages")
 		}
-		e.report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, l.String(), "%s: "+l.how+" until nobody uses it", l, shootsOf(pools))
+		e.report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, l.String(), "%s: "+l.how+" until nobody uses it", l, shootsOf(lost[l]))
 	}
 }
 

@@ -6,6 +6,7 @@ package check
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,15 +61,16 @@ func (n *namespacedChecker[R]) checkInherited() {
 		if mapped[v.ID] {
 			also = ", and its entry in the provider config"
 		}
-		for name, written := range map[string]int{
-			"capabilityFlavors": len(v.CapabilityFlavors), "architectures": len(v.Architectures),
-		} {
-			if written == 0 {
+		for _, part := range []struct {
+			name    string
+			entries int
+		}{{"architectures", len(v.Architectures)}, {"capabilityFlavors", len(v.CapabilityFlavors)}} {
+			if part.entries == 0 {
 				continue
 			}
-			err := RuleVersionInherited.Fault(field.ErrorTypeForbidden, n.PathOf(v).Child(name), nil,
+			err := RuleVersionInherited.Fault(field.ErrorTypeForbidden, n.PathOf(v).Child(part.name), nil,
 				"%s: the parent, CloudProfile %s, has this version, so only its expirationDate can be changed here; remove %s%s",
-				v.ID, n.name, name, also)
+				v.ID, n.name, part.name, also)
 			if also == "" && !n.SupportsTheSame(n.parent, v) {
 				err.About = "without images" // an update that removes the images must not keep the error
 			}
@@ -123,9 +125,9 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 			n.checkEntries(n.At.Child("providerConfig"), list, fields[list.Field])
 		}
 	}
-	for name, value := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		at := n.At.Child("providerConfig", name)
-		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || providerconfig.Empty(value) || n.Unread.Covers(at) {
+		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || providerconfig.Empty(fields[name]) || n.Unread.Covers(at) {
 			continue
 		}
 		n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil,
@@ -171,8 +173,8 @@ func (n *namespacedChecker[R]) checkWithin(at *field.Path, list provider.List, o
 		own = append(own, within.Field)
 		n.checkEntries(at, within, object[within.Field])
 	}
-	for name, value := range object {
-		if !slices.Contains(own, name) && !providerconfig.Empty(value) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(own, name) && !providerconfig.Empty(object[name]) {
 			n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at.Child(name), nil,
 				"an entry of %s has %s only in a NamespacedCloudProfile; %s is that of the parent, CloudProfile %s: remove it",
 				list.Field, words.And(own), name, n.name)

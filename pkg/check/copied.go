@@ -19,6 +19,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -273,12 +274,7 @@ func (c *copies[R]) key(ref R) any {
 // isPlain reports whether equality of references of this type is that of Go.
 func (c *copies[R]) isPlain(ref R) bool {
 	t := reflect.TypeOf(ref)
-	plain, known := c.plain[t]
-	if !known {
-		plain = t != nil && isPlain(t)
-		c.plain[t] = plain
-	}
-	return plain
+	return memo.Get(c.plain, t, func() bool { return t != nil && isPlain(t) })
 }
 
 // isPlain reports whether a type consists only of strings, numbers and booleans.

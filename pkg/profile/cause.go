@@ -13,6 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
@@ -77,10 +78,8 @@ func (p *Profile[R]) findLost(r *Reading[R]) {
 			continue
 		}
 		for _, id := range parts()[f.Field].versions {
-			if _, known := places[id.Image]; !known {
-				places[id.Image] = r.unreadOf(id.Image)
-			}
-			p.lost[id] = p.whereIs(places[id.Image], id.Image)
+			place := memo.Get(places, id.Image, func() string { return r.unreadOf(id.Image) })
+			p.lost[id] = p.whereIs(place, id.Image)
 		}
 	}
 }

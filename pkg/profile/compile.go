@@ -85,14 +85,14 @@ type Reading[R any] struct {
 	doubtful map[*field.Path]bool
 	// empty holds the regions for which a flavor has an empty reference, by the flavor's path.
 	empty map[*field.Path][]string
-	// positions are the indices of flavors in Catalog, by version and path. It is nil until needed.
+	// positions are the indices of flavors in Catalog, by version and path, as far as they were needed.
 	positions map[provider.ImageVersion]map[*field.Path][]int
 }
 
 func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *Reading[R] {
 	r := &Reading[R]{
 		Spec: spec, At: at, provider: cloud, core: entries.Index(spec), regions: entries.RegionsOf(spec),
-		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{},
+		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{}, positions: map[provider.ImageVersion]map[*field.Path][]int{},
 	}
 	r.deriver, _ = provider.As[provider.ReferenceDeriver[R]](cloud)
 	r.policies = provider.PoliciesOf(cloud)

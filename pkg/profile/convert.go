@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
@@ -127,17 +128,13 @@ func Encode[R any](cloud provider.Provider[R], version imageselector.Version[R],
 // agreedOn returns a copy of a version's flavors, in the order of the catalog, if core agrees with all of them.
 func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
 	flavors := r.Catalog.Flavors(id.Image, id.Version)
-	if r.positions == nil {
-		r.positions = map[provider.ImageVersion]map[*field.Path][]int{}
-	}
-	positions := r.positions[id]
-	if positions == nil {
-		positions = make(map[*field.Path][]int, len(flavors))
+	positions := memo.Get(r.positions, id, func() map[*field.Path][]int {
+		positions := make(map[*field.Path][]int, len(flavors))
 		for i := range flavors {
 			positions[flavors[i].Path] = append(positions[flavors[i].Path], i)
 		}
-		r.positions[id] = positions
-	}
+		return positions
+	})
 	var chosen []int
 	for i := range version.Flavors {
 		at := version.Flavors[i].Path

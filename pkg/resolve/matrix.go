@@ -79,18 +79,14 @@ func (m *Matrix[R]) Versions() []Combination {
 // machine types in each, are in the order of the profile.
 func (m *Matrix[R]) Groups() [][]string {
 	var groups [][]string
-	index, known := map[string]int{}, map[string]int{}
+	index := map[string]int{}
 	for _, name := range m.MachineTypes() {
 		var key strings.Builder
 		for _, q := range m.questions[name] {
-			text := fmt.Sprint(q.Request.Machine, q.Request.Worker, q.Reason != "")
+			fmt.Fprintln(&key, q.Request.Machine, q.Request.Worker, q.Reason != "")
 			for _, r := range q.Requested() {
-				text += fmt.Sprintf("%q %q %q", r.Capability, r.Values, r.Setting)
+				fmt.Fprintf(&key, "%q %q %q\n", r.Capability, r.Values, r.Setting)
 			}
-			if _, found := known[text]; !found {
-				known[text] = len(known)
-			}
-			fmt.Fprint(&key, known[text], " ")
 		}
 		i, found := index[key.String()]
 		if !found {

@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
@@ -151,11 +152,7 @@ func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, i
 	return func(machineType, image, version string) bool {
 		asked := pool
 		asked.MachineType, asked.Image, asked.Version = machineType, image, version
-		q, known := questions[machineType]
-		if !known {
-			q = p.Ask(asked)
-			questions[machineType] = q
-		}
+		q := memo.Get(questions, machineType, func() profile.Question { return p.Ask(asked) })
 		q.Request.Image, q.Request.Version = image, version
 		return q.Reason == "" && p.Boots(q.Request) && resolver.mayHave(&asked) && len(lacks.MachineType(machineType, pool.Zones)) == 0
 	}
@@ -165,24 +162,17 @@ func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, i
 // error in the profile.
 func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider.Pool, request imageselector.Request) versions.Choices {
 	request.Image, request.Version = image.Name, ""
-	key := wanted{request, pool.Kubelet, gardenerrules.RuntimesOf(pool.CRI)}
-	choices, done := p.versions[key]
-	if done {
-		return choices
-	}
-	var fitting []v1beta1.ExpirableVersion
-	for i := range image.Versions {
-		v := &image.Versions[i]
-		request.Version = v.Version
-		if versions.Active(v.ExpirableVersion) && !refuses(pool, v) && p.Boots(request) && p.CauseOf("", request) == "" {
-			fitting = append(fitting, v.ExpirableVersion)
+	return memo.Get(p.versions, wanted{request, pool.Kubelet, gardenerrules.RuntimesOf(pool.CRI)}, func() versions.Choices {
+		var fitting []v1beta1.ExpirableVersion
+		for i := range image.Versions {
+			v := &image.Versions[i]
+			request.Version = v.Version
+			if versions.Active(v.ExpirableVersion) && !refuses(pool, v) && p.Boots(request) && p.CauseOf("", request) == "" {
+				fitting = append(fitting, v.ExpirableVersion)
+			}
 		}
-	}
-	choices = versions.NewChoices(fitting)
-	if p.versions != nil {
-		p.versions[key] = choices
-	}
-	return choices
+		return versions.NewChoices(fitting)
+	})
 }
 
 // suggestMachineTypes returns usable machine types that meet a request. If the pool's machine type is misspelt, the one that was meant
@@ -231,24 +221,19 @@ func (p Resolver[R]) meantImage(name string) string {
 // differences counts the registered capabilities for which two machine types have different values. The architecture outweighs all others
 // together.
 func (p Resolver[R]) differences(a, b capability.Set) int {
-	count, known := p.distances[[2]capability.Set{a, b}]
-	if known {
-		return count
-	}
-	definitions := p.Vocabulary().Definitions()
-	for _, d := range definitions {
-		switch {
-		case slices.Equal(a.Values(d.Name), b.Values(d.Name)):
-		case d.Name == capability.Architecture:
-			count += len(definitions)
-		default:
-			count++
+	return memo.Get(p.distances, [2]capability.Set{a, b}, func() (count int) {
+		definitions := p.Vocabulary().Definitions()
+		for _, d := range definitions {
+			switch {
+			case slices.Equal(a.Values(d.Name), b.Values(d.Name)):
+			case d.Name == capability.Architecture:
+				count += len(definitions)
+			default:
+				count++
+			}
 		}
-	}
-	if p.distances != nil {
-		p.distances[[2]capability.Set{a, b}] = count
-	}
-	return count
+		return count
+	})
 }
 
 // asksByType reports whether a setting is about a worker pool's machine, so that its requirement may depend on the machine type.
@@ -266,30 +251,27 @@ func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Requ
 		pool.MachineType = ""
 		request.Worker = p.Ask(pool, more...).Request.Worker
 	}
-	key := request
-	keep := p.types != nil && pool.Architecture == ""
-	if booting, done := p.types[key]; keep && done {
-		return booting
+	known := p.types
+	if pool.Architecture != "" {
+		known = nil
 	}
-	var booting []bootingType
-	for _, name := range p.Usable() {
-		pool.MachineType = name
-		if typesAsk {
-			q := p.Ask(pool, more...)
-			if q.Reason != "" {
-				continue
+	return memo.Get(known, request, func() (booting []bootingType) {
+		for _, name := range p.Usable() {
+			pool.MachineType = name
+			if typesAsk {
+				q := p.Ask(pool, more...)
+				if q.Reason != "" {
+					continue
+				}
+				request.Worker = q.Request.Worker
 			}
-			request.Worker = q.Request.Worker
+			request.Machine, _ = p.MachineFor(&pool)
+			if profile.Suits(request.Machine, pool.Architecture) && p.Boots(request) && p.CauseOf(name, request) == "" {
+				booting = append(booting, bootingType{name, request.Machine})
+			}
 		}
-		request.Machine, _ = p.MachineFor(&pool)
-		if profile.Suits(request.Machine, pool.Architecture) && p.Boots(request) && p.CauseOf(name, request) == "" {
-			booting = append(booting, bootingType{name, request.Machine})
-		}
-	}
-	if keep {
-		p.types[key] = booting
-	}
-	return booting
+		return booting
+	})
 }
 
 // advice continues the error about a pool with the name that was probably meant and, if that does not suffice, with suggestions. It returns

@@ -46,19 +46,19 @@ var mayImport = map[string][]string{
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
 	"pkg/profile/internal/onetoone": {
-		"pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector", "pkg/words",
+		"pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector", "pkg/memo", "pkg/words",
 	},
 	"pkg/profile": {
 		"pkg/profile/entries", "pkg/profile/internal/onetoone",
 		"pkg/provider/policy",
-		"pkg/versions",
+		"pkg/memo", "pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 		"pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
 		"pkg/profile/entries",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector",
-		"pkg/profile", "pkg/versions", "pkg/words",
+		"pkg/memo", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
 		"pkg/profile/entries",

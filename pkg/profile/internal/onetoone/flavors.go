@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -187,28 +188,24 @@ func (c *Comparison[R]) fitting(flavor *imageselector.Flavor[R], set capability.
 		}
 	}
 	slices.Sort(implied)
-	key := shape{set, strings.Join(implied, ",")}
-	if known, found := c.fits[key]; found {
-		return known
-	}
-	var found fit[R]
-	byArchitecture := map[string][]*CoreFlavor[R]{}
-	for _, core := range c.Core {
-		if core.Set.Compatible(set) && !slices.ContainsFunc(implied, func(name string) bool {
-			return !slices.Equal(core.Set.Values(name), set.Values(name))
-		}) {
-			found.all = append(found.all, core)
-			byArchitecture[core.architectures()] = append(byArchitecture[core.architectures()], core)
+	return memo.Get(c.fits, shape{set, strings.Join(implied, ",")}, func() (found fit[R]) {
+		byArchitecture := map[string][]*CoreFlavor[R]{}
+		for _, core := range c.Core {
+			if core.Set.Compatible(set) && !slices.ContainsFunc(implied, func(name string) bool {
+				return !slices.Equal(core.Set.Values(name), set.Values(name))
+			}) {
+				found.all = append(found.all, core)
+				byArchitecture[core.architectures()] = append(byArchitecture[core.architectures()], core)
+			}
 		}
-	}
-	for _, core := range found.all {
-		if same := byArchitecture[core.architectures()]; len(same) > 1 {
-			found.alike = same
-			break
+		for _, core := range found.all {
+			if same := byArchitecture[core.architectures()]; len(same) > 1 {
+				found.alike = same
+				break
+			}
 		}
-	}
-	c.fits[key] = found
-	return found
+		return found
+	})
 }
 
 // claim records that a flavor corresponds to core flavors with one architecture each. The flavor is legacy, or the profile has no

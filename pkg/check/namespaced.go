@@ -53,8 +53,7 @@ func (n *namespacedChecker[R]) checkInherited() {
 		if !n.Inherits(v.ID) || n.Version(v.ID) != v.MachineImageVersion || !profile.Describes(v.MachineImageVersion) {
 			continue
 		}
-		if n.Report.Full() {
-			n.Report.ErrorsLeftOut = true
+		if n.Report.LeavesOut() {
 			return
 		}
 		also := ""

@@ -42,8 +42,7 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 	withoutImages := unknown != nil && !p.HasImages(shoot.Spec.Region)
 	resolver, refused := resolve.NewResolver(p), 0
 	for _, pool := range pools {
-		if report.Full() {
-			report.ErrorsLeftOut = true
+		if report.LeavesOut() {
 			break
 		}
 		resolver.Mute = refused >= maxAdvised

@@ -162,6 +162,13 @@ const Most = 1000
 // Full reports whether the report has as many errors as it may have, so that a check can stop looking for more.
 func (r *Report) Full() bool { return len(r.Errors)+len(r.Silenced) >= Most }
 
+// LeavesOut is [Report.Full], for a check that stops looking then. A full report records that errors are left out, although there may be
+// none.
+func (r *Report) LeavesOut() bool {
+	r.ErrorsLeftOut = r.ErrorsLeftOut || r.Full()
+	return r.Full()
+}
+
 // Warn appends a warning unless the report has [Most] warnings already. It reports whether it did.
 func (r *Report) Warn(warning Finding) bool {
 	if len(r.Warnings) >= Most {

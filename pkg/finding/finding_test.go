@@ -114,8 +114,8 @@ func TestReportEnds(t *testing.T) {
 		}
 	}
 	full := finding.Report{Silenced: make(finding.List, finding.Most)}
-	if !full.Full() {
-		t.Error("silenced errors fill a report, too")
+	if !full.Full() || full.ErrorsLeftOut || !full.LeavesOut() || !full.ErrorsLeftOut {
+		t.Error("silenced errors fill a report, too, and a check that stops then says so")
 	}
 }
 

@@ -212,7 +212,7 @@ func (r *Reading[R]) checkMachineTypes() {
 		if seen.Has(t.Name) {
 			continue
 		}
-		if r.leavesOut() { // although there may be none
+		if r.Report.LeavesOut() {
 			return
 		}
 		seen.Insert(t.Name)

@@ -39,7 +39,7 @@ func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 func (r *Reading[R]) checkReferences() {
 	places := sync.OnceValue(r.places)
 	for id, version := range entries.Mappings(r.Images) {
-		if r.leavesOut() { // although there may be none
+		if r.Report.LeavesOut() {
 			return
 		}
 		var found finding.Report
@@ -88,8 +88,7 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 // checkFlavorReferences checks the references of a flavor of an image version, until the report is full.
 func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *imageselector.Flavor[R], report *finding.Report) {
 	cloud, regions := r.provider, r.regions
-	if report.Full() {
-		report.ErrorsLeftOut = true // although there may be none
+	if report.LeavesOut() {
 		return
 	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil && !r.derives(id, flavor) {
@@ -101,8 +100,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	}
 	earlier, alone := entries.Earlier(flavor.Regional), (*string)(nil)
 	for i := range flavor.Regional {
-		if report.Full() {
-			report.ErrorsLeftOut = true // although there may be none
+		if report.LeavesOut() {
 			return
 		}
 		reference, first := &flavor.Regional[i], earlier(i)

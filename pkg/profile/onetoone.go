@@ -40,7 +40,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 			r.checkVersions(image, path, entries)
 		case r.derivesSome(image) && !mayBeThere():
 			entries = withoutEntries[R]()
-		case r.definesVersions(image) && !r.leavesOut():
+		case r.definesVersions(image) && !r.Report.LeavesOut():
 			onetoone.ReportUnless(mayBeThere(), &r.Report, r.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
@@ -73,7 +73,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 
 // checkVersions reports an image of core, at the path at, of which the provider config has no version, if core lists several.
 func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, entries *imageEntries[R]) {
-	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.leavesOut() {
+	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.Report.LeavesOut() {
 		return
 	}
 	onetoone.ReportUnless(entries.mayBeUnread(), &r.Report, r.versionsMissing(image, at, entries.images[0].Path.Child("versions")))
@@ -307,7 +307,7 @@ func (r *Reading[R]) checkNames(index map[string]*imageEntries[R]) {
 		}
 		for k := range image.Versions {
 			version := &image.Versions[k]
-			if version.Version != "" || r.leavesOut() {
+			if version.Version != "" || r.Report.LeavesOut() {
 				continue
 			}
 			var meant []string
@@ -366,15 +366,6 @@ func (r *Reading[R]) absent(entries *imageEntries[R], inCore map[string][]*v1bet
 		return nil
 	}
 	return names
-}
-
-// leavesOut reports whether the report is full. If so, it records that an error was left out.
-func (r *Reading[R]) leavesOut() bool {
-	full := r.Report.Full()
-	if full {
-		r.Report.ErrorsLeftOut = true
-	}
-	return full
 }
 
 // NameMissing returns the error about an entry, at the path at, without a name. name is the field for it, what the kind of entry, and meant

@@ -151,7 +151,7 @@ func (s *subject) loadBalancerClasses() {
 		return
 	}
 	for i := range s.controlPlane.LoadBalancerClasses {
-		if validation.Full(&s.Report) {
+		if s.LeavesOut() {
 			break
 		}
 		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)

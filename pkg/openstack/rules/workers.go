@@ -77,7 +77,7 @@ func (s *subject) volumes() {
 		has = append(has, volumeType.Name)
 	}
 	check := func(w worker, name *string, at *field.Path) {
-		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !validation.Full(&s.Report) {
+		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !s.LeavesOut() {
 			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, has,
 				"the profile has no volume type "+words.Quoted(*name)+forPool(w))
 		}
@@ -180,11 +180,11 @@ func (s *subject) zones() {
 		has = append(has, zone.Name)
 	}
 	for _, w := range s.workers {
-		if len(w.Zones) == 0 && !validation.Full(&s.Report) {
+		if len(w.Zones) == 0 && !s.LeavesOut() {
 			s.notAmong(ruleZone, w.at.Child("zones"), "", has, "zone", s.inRegion()+forPool(w))
 		}
 		for i, zone := range w.Zones {
-			if validation.Full(&s.Report) {
+			if s.LeavesOut() {
 				return
 			}
 			at, first := w.at.Child("zones"), slices.Index(w.Zones, zone)

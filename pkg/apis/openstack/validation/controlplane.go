@@ -84,7 +84,7 @@ func meantGate(gates FeatureGates, name string) string {
 // featureGates checks feature gates as Gardener does. What is wrong with the version Gardener itself reports.
 func (f *findings) featureGates(known FeatureGates, gates map[string]bool, version string, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		if Full(&f.Report) {
+		if f.LeavesOut() {
 			return
 		}
 		value := gates[name]
@@ -114,7 +114,7 @@ func loadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) f
 	var f findings
 	names, claims := seen[string]{}, seen[string]{}
 	for i := range classes {
-		if Full(&f.Report) {
+		if f.LeavesOut() {
 			break
 		}
 		class, path := &classes[i], at.Index(i)

@@ -25,14 +25,6 @@ import (
 // findings collects what a check finds. Its methods are what many fields have in common.
 type findings struct{ finding.Report }
 
-// Full reports whether there are so many errors that the rest of a list is not looked at, which the report then says. However many
-// warnings there are, an error may follow.
-func Full(found *finding.Report) bool {
-	full := found.Full()
-	found.ErrorsLeftOut = found.ErrorsLeftOut || full
-	return full
-}
-
 // missing reports a setting that is not there, and says what to write.
 func (f *findings) missing(at *field.Path, format string, args ...any) {
 	f.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, format, args...)

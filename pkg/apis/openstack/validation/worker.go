@@ -47,7 +47,7 @@ func (f *findings) resources(
 	list corev1.ResourceList, at *field.Path, check func(*findings, string, resource.Quantity, *field.Path),
 ) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if Full(&f.Report) {
+		if f.LeavesOut() {
 			return
 		}
 		quantity, path := list[name], at.Key(string(name))
@@ -88,7 +88,7 @@ func (f *findings) virtualCapacity(name string, quantity resource.Quantity, at *
 func (f *findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path) {
 	names := seen[string]{}
 	for i, label := range labels {
-		if Full(&f.Report) {
+		if f.LeavesOut() {
 			return
 		}
 		name := at.Index(i).Child("name")
@@ -146,7 +146,7 @@ func (f *findings) reserved(name string, at *field.Path) {
 func (f *findings) securityGroups(groups []string, at *field.Path) {
 	names := seen[string]{}
 	for i, group := range groups {
-		if Full(&f.Report) {
+		if f.LeavesOut() {
 			return
 		}
 		f.notEmpty(&group, at.Index(i))

@@ -182,8 +182,7 @@ func About(name string, findings finding.List) finding.List {
 
 // ReportUnless adds errors to a report, or records that they were left out if it is full. If other errors explain them, they are silenced.
 func ReportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
-	if report.Full() && len(errs) > 0 {
-		report.ErrorsLeftOut = true
+	if len(errs) > 0 && report.LeavesOut() {
 		return
 	}
 	list := &report.Errors

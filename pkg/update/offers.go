@@ -29,8 +29,22 @@ type Offer struct {
 	How Aspect
 	// From and To are a changed string, number or boolean before and after the update; nil otherwise.
 	From, To any
+	// Lost reports whether owners can no longer choose it: it is removed, unusable, or unavailable in a zone. Kept reports whether Gardener
+	// nevertheless leaves it to the worker pools that have it.
+	Lost, Kept bool
+	// Unavailable is set if a type becomes unavailable in a zone, or is no longer.
+	Unavailable *Unavailable
 	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; nil if it is new, or available in a zone again.
 	Used []string
+	// Pools are the worker pools of these Shoots that use it; nil if it is nothing that worker pools choose.
+	Pools []Pool
+}
+
+// Unavailable is a machine type or volume type that a zone lists as unavailable.
+type Unavailable struct {
+	Region, Zone, Type string
+	// OfVolumes reports whether it is a volume type.
+	OfVolumes bool
 }
 
 // Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile. The facts must be those of [Of] for the same
@@ -56,7 +70,7 @@ func Differences[R any](
 	d.classifications(was, is)
 	switch images := (path{"spec", ".machineImages"}); {
 	case len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name:
-		d.offer(images.String(), Differs, was[0].Name, is[0].Name, nil)
+		d.offer(difference{path: images}, true, Offer{How: Differs, From: was[0].Name, To: is[0].Name})
 	case reordered(imageNames(was), imageNames(is)): // a worker pool's default is the first image for its architecture
 		d.other(images)
 	}
@@ -147,8 +161,13 @@ func (d *differing[R]) note() {
 	}
 }
 
-func (d *differing[R]) offer(path string, how Aspect, from, to any, used []string) {
-	d.offers = append(d.offers, Offer{path, how, from, to, used})
+// offer adds an offer at the place of a difference. free means that no users are looked for.
+func (d *differing[R]) offer(found difference, free bool, o Offer) {
+	o.Path = found.path.String()
+	if !free {
+		d.use(found, &o)
+	}
+	d.offers = append(d.offers, o)
 }
 
 // classifications offers image versions whose current classification, as Gardener's maintenance sees it, or later stages change. A changed
@@ -164,11 +183,11 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 			at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version)
 			if from, to := *classificationOf(old), *classificationOf(v.ExpirableVersion); from != to {
 				at := at.member("classification")
-				d.offer(at.String(), Differs, from, to, d.used(difference{path: at}))
+				d.offer(difference{path: at}, false, Offer{How: Differs, From: from, To: to})
 			}
 			if from, to := stagesAhead(old, d.now), stagesAhead(v.ExpirableVersion, d.now); from != to {
 				at := at.member("lifecycle")
-				d.offer(at.String(), Differs, from, to, d.used(difference{path: at}))
+				d.offer(difference{path: at}, false, Offer{How: Differs, From: from, To: to})
 			}
 		}
 	}
@@ -217,7 +236,16 @@ func (d *differing[R]) choice(found difference, fieldOfEntry bool) {
 	case found.how != Differs:
 		found.was, found.is = nil, nil
 	}
-	d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
+	o := Offer{How: found.how, From: found.was, To: found.is}
+	pattern, keys, isEntry := found.path.pattern(), found.path.keys(), strings.HasSuffix(found.path.String(), "]")
+	gain, loss := IsNew, IsGone
+	if strings.HasPrefix(pattern, unavailable) && isEntry {
+		gain, loss = loss, gain
+		o.Unavailable = &Unavailable{keys[0], keys[1], keys[2], pattern == unavailable+"VolumeTypes[]"}
+	}
+	o.Lost = isEntry && o.How == loss || strings.HasSuffix(pattern, ".usable") && o.To == false
+	o.Kept = o.Lost && (below("spec.regions[].zones", pattern) || below("spec.volumeTypes", pattern) || pattern == "spec.machineTypes[].usable")
+	d.offer(found, isEntry && o.How == gain, o)
 }
 
 // chosen are the places that shoot owners choose from, with any provider.
@@ -362,64 +390,80 @@ func (d *differing[R]) other(at path) {
 	d.others = append(d.others, at[:min(end, len(at))].String())
 }
 
-// usedIf returns the Shoots that use a difference; nil if it is new, or available in a zone again.
-func (d *differing[R]) usedIf(found difference) []string {
-	free := IsNew
-	if strings.HasPrefix(found.path.pattern(), unavailable) {
-		free = IsGone
-	}
-	if found.how == free && strings.HasSuffix(found.path.String(), "]") {
-		return nil
-	}
-	return d.used(found)
-}
-
 // unavailable is the common prefix of a zone's lists of unavailable types.
 const unavailable = "spec.regions[].zones[].unavailable"
 
-// used returns the Shoots that use the entry of a difference, without those that are being deleted, and without those whose
-// NamespacedCloudProfile has an entry of its own instead.
-func (d *differing[R]) used(found difference) []string {
-	var used []string
+// use adds the users of a difference to an offer, without Shoots that are being deleted, and without those whose NamespacedCloudProfile has
+// an entry of its own instead.
+func (d *differing[R]) use(found difference, o *Offer) {
 	for i := range d.views {
-		uses := d.use(found, &d.views[i])
+		uses := d.uses(found, &d.views[i])
 		for k := range d.views[i].Users {
-			if u := &d.views[i].Users[k]; !u.leaving() && uses(u) {
-				used = append(used, u.Name())
+			u := &d.views[i].Users[k]
+			if u.leaving() {
+				continue
+			}
+			used, workers := uses(u)
+			if used {
+				o.Used = append(o.Used, u.Name())
+			}
+			for _, w := range workers {
+				o.Pools = append(o.Pools, Pool{u.Name(), u.Shoot.Spec.Provider.Workers[w].Name, i, k, w})
 			}
 		}
 	}
-	slices.Sort(used)
-	return slices.Compact(used)
+	slices.Sort(o.Used)
+	o.Used = slices.Compact(o.Used)
 }
 
-// use returns a function that reports whether a Shoot of a view uses the entry of a difference.
-func (d *differing[R]) use(found difference, v *View[R]) func(*User) bool {
-	pattern, keys := found.path.pattern(), found.path.keys()
-	byWorkers := func(uses func(*v1beta1.Worker) bool) func(*User) bool {
-		return func(u *User) bool {
-			return slices.ContainsFunc(u.Shoot.Spec.Provider.Workers, func(w v1beta1.Worker) bool { return uses(&w) })
+// usage reports whether a Shoot uses something, and which of its worker pools do, if worker pools choose it.
+type usage func(*User) (used bool, workers []int)
+
+// byWorkers returns the usage of something that worker pools choose.
+func byWorkers(uses func(*v1beta1.Worker) bool) usage {
+	return func(u *User) (bool, []int) {
+		var workers []int
+		for i := range u.Shoot.Spec.Provider.Workers {
+			if uses(&u.Shoot.Spec.Provider.Workers[i]) {
+				workers = append(workers, i)
+			}
 		}
+		return len(workers) > 0, workers
 	}
+}
+
+// byShoot returns the usage of something that a Shoot chooses as a whole.
+func byShoot(uses func(*User) bool) usage {
+	return func(u *User) (bool, []int) { return uses(u), nil }
+}
+
+// uses returns the usage, in a view, of the entry of a difference.
+func (d *differing[R]) uses(found difference, v *View[R]) usage {
+	pattern, keys := found.path.pattern(), found.path.keys()
 	switch {
 	case strings.HasPrefix(pattern, "spec.regions[].zones[]"):
 		inZone := byWorkers(func(w *v1beta1.Worker) bool {
 			switch {
 			case !slices.Contains(w.Zones, keys[1]) || len(keys) < 3:
 				return slices.Contains(w.Zones, keys[1])
-			case pattern == unavailable+"MachineTypes[]":
+			case below(unavailable+"MachineTypes", pattern):
 				return w.Machine.Type == keys[2]
 			}
 			return usesVolume(w, keys[2])
 		})
-		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] && inZone(u) }
+		return func(u *User) (bool, []int) {
+			if u.Shoot.Spec.Region != keys[0] {
+				return false, nil
+			}
+			return inZone(u)
+		}
 	case below("spec.regions[].accessRestrictions[]", pattern):
-		return func(u *User) bool {
+		return byShoot(func(u *User) bool {
 			return u.Shoot.Spec.Region == keys[0] && slices.ContainsFunc(u.Shoot.Spec.AccessRestrictions,
 				func(r v1beta1.AccessRestrictionWithOptions) bool { return r.Name == keys[1] })
-		}
+		})
 	case strings.HasPrefix(pattern, "spec.regions[]"):
-		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] }
+		return byShoot(func(u *User) bool { return u.Shoot.Spec.Region == keys[0] })
 	case strings.HasPrefix(pattern, "spec.machineTypes[]"):
 		changed := changes(v, func(s *v1beta1.CloudProfileSpec) any { return gardenerrules.FindMachineType(s, keys[0]) })
 		return byWorkers(func(w *v1beta1.Worker) bool { return changed && w.Machine.Type == keys[0] })
@@ -436,7 +480,7 @@ func (d *differing[R]) use(found difference, v *View[R]) func(*User) bool {
 				changes(v, func(s *v1beta1.CloudProfileSpec) any { return versionOf(s, image.Name, *image.Version) })
 		})
 	}
-	return d.chooses(found)
+	return byShoot(d.chooses(found))
 }
 
 // chooses returns a function that reports whether a Shoot names the entry of a difference in the provider config.

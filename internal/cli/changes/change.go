@@ -66,7 +66,7 @@ func (k Kind) Breaks() bool {
 // Breaks reports whether a change breaks something: because of its kind, because a user gets stuck, or because an
 // offer in use is removed.
 func (c *Change) Breaks() bool {
-	return c.Kind.Breaks() || c.Kind == Offer && c.Change == update.IsGone && len(c.Used) > 0 ||
+	return c.Kind.Breaks() || c.Lost && len(c.Used) > 0 ||
 		slices.ContainsFunc(c.Then, func(f Fate) bool { return f.worse })
 }
 
@@ -113,8 +113,11 @@ type Change struct {
 	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the registration differs.
 	Path   string        `json:"path,omitempty"`
 	Change update.Aspect `json:"change,omitempty"`
-	// Used are the Shoots, NAMESPACE/NAME, that use the Offer.
+	// Used are the Shoots, NAMESPACE/NAME, that use the Offer. Lost is set if it cannot be chosen any more.
 	Used []string `json:"used,omitzero"`
+	Lost bool     `json:"lost,omitempty"`
+	// Unavailable is set for an Offer of a type in a zone.
+	Unavailable *update.Unavailable `json:"-"`
 	// Then are the fates of worker pools and Shoots once the date has passed, or at the next maintenance.
 	Then []Fate `json:"then,omitempty"`
 

@@ -104,11 +104,17 @@ func fates(found []update.Fate) []Fate {
 
 // offers converts offers to changes.
 func offers(found []update.Offer) []Change {
-	var changes []Change
+	var w writer[any]
 	for _, o := range found {
-		changes = append(changes, Change{Kind: Offer, Path: o.Path, Change: o.How, From: o.From, To: o.To, Used: append([]string{}, o.Used...), Pools: []Pool{}})
+		c := Change{
+			Kind: Offer, Path: o.Path, Change: o.How, From: o.From, To: o.To, Lost: o.Lost, Used: append([]string{}, o.Used...), Unavailable: o.Unavailable,
+		}
+		if o.Kept && len(o.Pools) > 0 {
+			c.Message = "existing worker pools keep it, and new ones cannot choose it"
+		}
+		w.add(c, o.Pools)
 	}
-	return changes
+	return w.changes
 }
 
 // writer converts facts to changes.

@@ -258,6 +258,9 @@ func (g *group) says() string {
 // item describes a group in words.
 func (g *group) item() item {
 	i := item{text: g.subject(), pools: poolsText(g.Pools), messages: thenTexts(g.Then)}
+	if g.Kind == changes.Offer { // the text says who uses it
+		i.pools = ""
+	}
 	if g.Message != "" {
 		i.messages = append(i.messages, g.Message)
 	}
@@ -356,7 +359,11 @@ func (g *group) change() string {
 	if text == "spec.machineImages" {
 		text = "the default image, the first of " + text + ","
 	}
-	text += g.does(aspect)
+	if g.Unavailable != nil {
+		text = g.availability()
+	} else {
+		text += g.does(aspect)
+	}
 	switch both := g.From != nil && g.To != nil; {
 	case both && g.compared:
 		text += fmt.Sprintf(": %v in NEW, and %v in OLD", g.To, g.From)
@@ -368,10 +375,27 @@ func (g *group) change() string {
 	case g.To != nil:
 		text += fmt.Sprintf(" from none to %v", g.To)
 	}
-	if len(g.Used) > 0 {
-		text += fmt.Sprintf(", and is used by %s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))
+	by := poolsText(g.Pools)
+	if by == "" && len(g.Used) > 0 {
+		by = fmt.Sprintf("%s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))
+	}
+	if by != "" {
+		text += ", and is used by " + by
 	}
 	return text
+}
+
+// availability describes a type that becomes unavailable in a zone, or available again.
+func (g *group) availability() string {
+	u, what := g.Unavailable, "machine type "
+	if u.OfVolumes {
+		what = "volume type "
+	}
+	does := map[update.Aspect]string{update.IsNew: "becomes unavailable", update.IsGone: "is available again"}
+	if g.compared {
+		does = map[update.Aspect]string{update.IsNew: "is unavailable in NEW alone,", update.IsGone: "is unavailable in OLD alone,"}
+	}
+	return fmt.Sprintf("%s%s %s in zone %s of region %s", what, u.Type, does[g.Change.Change], u.Zone, u.Region)
 }
 
 // kubernetes describes the change of a Kubernetes version; empty if only the choice of maintenance changes.

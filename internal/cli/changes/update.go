@@ -239,20 +239,29 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
 }
 
-// retyped returns the refusal of an update that changes the CloudProfile's type while it is in use. If nothing uses
-// it, it returns an error: profiles of different types have nothing to compare.
+// retyped returns the refusal of an update that changes the CloudProfile's type while users of another type exist, unless it is being
+// deleted. If nothing refuses the update, it returns an error: profiles of different types have nothing to compare.
 func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile]) ([]Change, error) {
 	old, updated := u.Profile.Old.Object, u.Profile.Updated.Object
 	var users []string
+	used := map[string]bool{}
 	for s := range u.readable() {
-		if kind, name, _ := input.ProfileNameOf(s.Object); kind == "CloudProfile" && name == u.Name {
+		kind, name, _ := input.ProfileNameOf(s.Object)
+		child := s.Object.Namespace + "/" + name
+		through := kind == "NamespacedCloudProfile" && slices.ContainsFunc(children, func(c *input.Source[v1beta1.NamespacedCloudProfile]) bool {
+			return c.Name == child
+		})
+		used[child] = used[child] || through
+		if (through || kind == "CloudProfile" && name == u.Name) && s.Object.Spec.Provider.Type != updated.Spec.Type {
 			users = append(users, "Shoot "+s.Name)
 		}
 	}
 	for _, child := range children {
-		users = append(users, "NamespacedCloudProfile "+child.Name)
+		if !used[child.Name] {
+			users = append(users, "NamespacedCloudProfile "+child.Name)
+		}
 	}
-	if len(users) > 0 {
+	if len(users) > 0 && !leaving(updated, old) {
 		return []Change{refusal(check.TypeInUse(updated, old, users).Error)}, nil
 	}
 	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+

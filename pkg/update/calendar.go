@@ -234,12 +234,17 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
+// concerns reports whether the update may change the images that maintenance chooses for worker pools, or whether Gardener refuses them.
+func (l *look[R]) concerns(pools []provider.Pool) bool {
+	return slices.ContainsFunc(pools, func(pool provider.Pool) bool {
+		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
+	})
+}
+
 // rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, and pools for which it
 // chooses a version that Gardener refuses. If only an expiration forces the move, it is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
-	if !maintenance.UpdatesImages(user.Shoot) || !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
-		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
-	}) {
+	if !maintenance.UpdatesImages(user.Shoot) || !l.concerns(pools) {
 		return
 	}
 	forecasts := l.at(l.now)
@@ -283,9 +288,7 @@ func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 // kubernetes collects the changes of Kubernetes versions, and the fates of the Shoots.
 func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 	was, is := l.Before.Spec().Kubernetes.Versions, l.After.Spec().Kubernetes.Versions
-	if reflect.DeepEqual(was, is) {
-		return
-	}
+	same := reflect.DeepEqual(was, is)
 	before, after := versionsOf(was), versionsOf(is)
 	for _, v := range is {
 		old, known := before[v.Version]
@@ -309,7 +312,7 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		}
 	}
 	for i := range l.Users {
-		if !l.Users[i].leaving() {
+		if !l.Users[i].leaving() && (!same || l.concerns(chosen[i])) {
 			l.kubernetesNext(i, chosen[i])
 		}
 	}

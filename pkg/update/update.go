@@ -254,9 +254,7 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 
 // maintain collects the choices of maintenance that a Shoot's worker pools cannot boot. It does nothing if the choices cannot have changed.
 func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
-	if !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
-		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
-	}) {
+	if !l.concerns(pools) {
 		return
 	}
 	pools = slices.Clone(pools)

@@ -398,7 +398,7 @@ func (g *group) availability() string {
 	return fmt.Sprintf("%s%s %s in zone %s of region %s", what, u.Type, does[g.Change.Change], u.Zone, u.Region)
 }
 
-// kubernetes describes the change of a Kubernetes version; empty if only the choice of maintenance changes.
+// kubernetes describes the change of a Kubernetes version.
 func (g *group) kubernetes(aspect update.Aspect) string {
 	switch aspect {
 	case update.NewDate:
@@ -417,6 +417,8 @@ func (g *group) kubernetes(aspect update.Aspect) string {
 		return fmt.Sprintf(": %s (%s: %s)", textOf(g.To), was, textOf(g.From))
 	case update.IsNew:
 		return g.does(aspect) + " (" + textOf(g.To) + ")"
+	case update.ChosenInstead: // only its use by maintenance changes
+		return " is unchanged"
 	}
 	return g.does(aspect)
 }

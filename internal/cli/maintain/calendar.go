@@ -259,8 +259,8 @@ func summary(days ...Day) string {
 	return strings.Join(parts, "; ")
 }
 
-// printCalendar prints a landscape's days in a format.
-func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time) error {
+// printCalendar prints a landscape's days in a format. The text says so if not all Shoots were followed.
+func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time, all bool) error {
 	if format == calendarFormat {
 		return printICS(w, landscape, days)
 	}
@@ -271,10 +271,12 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 		days = []Day{}
 	}
 	return command.PrintAs(w, format, days, func(w io.Writer) {
-		last := until.UTC().Format(time.DateOnly)
-		if len(days) == 0 {
-			report.Printf(w, "Until %s: nothing happens\n", last)
-			return
+		sum := "nothing happens"
+		if len(days) > 0 {
+			sum = summary(days...)
+		}
+		if !all {
+			sum += ", as far as the Shoots could be checked"
 		}
 		for _, day := range days {
 			report.Printf(w, "%s: %s\n", day.Date, summary(day))
@@ -283,7 +285,7 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 			}
 			fmt.Fprintln(w)
 		}
-		report.Printf(w, "Until %s: %s\n", last, summary(days...))
+		report.Printf(w, "Until %s: %s\n", until.UTC().Format(time.DateOnly), sum)
 	})
 }
 

@@ -116,7 +116,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	switch {
 	case flags.until != "":
 		wrong = slices.ContainsFunc(days, Day.wrong)
-		err = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until)
+		err = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until, len(g.Findings) == 0)
 	case command.IsTable(flags.output):
 		err = command.PrintTable(c.Stdout, flags.output, maintainedColumns, slices.Values(answer.rows()))
 	default:

@@ -3,20 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package strictyaml reads the files that people write for capkit alone: settings, and descriptions of providers. It reports every error,
-// each as a [Fault].
+// each as a [Fault]. It also parses YAML for others, and finds the places of errors in its syntax.
 //
-// Start reading at [Read].
+// Start reading at [Reader.Read] and [Check].
 package strictyaml
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -49,49 +46,37 @@ func (f *Fault) Error() string {
 // Read calls read with the root node of a text with one document; the node is null if the text has none. second says what to do about a
 // second document.
 func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
-	document := yaml.Node{}
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	if err := r.decode(decoder, &document); err != nil {
+	contents, wrong := []*yaml.Node(nil), Unreadable(string(text))
+	if wrong == nil {
+		var err error
+		if contents, err = Documents(string(text)); err != nil {
+			wrong = Explain(string(text), err, true)
+		}
+	}
+	switch {
+	case len(contents) > 0:
+		read(contents[0])
+	case wrong == nil:
+		read(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1})
+	default:
+		return r.at(text, wrong.Offset, wrong.Message)
+	}
+	for _, more := range contents[min(1, len(contents)):] {
+		if r.Err() == nil && !Null(more) { // an empty document is usually a --- at the end
+			r.Fault(more, "there is a second document: %s", second)
+		}
+	}
+	if err := r.Err(); err != nil || wrong == nil {
 		return err
 	}
-	if len(document.Content) == 0 {
-		document.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}}
-	}
-	read(document.Content[0])
-	for r.Err() == nil {
-		more, fault := yaml.Node{}, new(Fault)
-		if err := r.decode(decoder, &more); errors.As(err, &fault) {
-			return &Fault{r.File, fault.Line, fault.Column, "there is more text after the end of the document: " + second}
-		}
-		if len(more.Content) == 0 {
-			break
-		}
-		if !Null(more.Content[0]) { // an empty document is usually a --- at the end
-			r.Fault(more.Content[0], "there is a second document: %s", second)
-		}
-	}
-	return r.Err()
+	return r.at(text, wrong.Offset, "there is more text after the end of the document: "+second)
 }
 
-// decode reads the next document, if there is one. The parser reports some errors by panicking.
-func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = &Fault{r.File, 1, 1, "the text confuses the parser"}
-		}
-	}()
-	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
-		message := parserMessage.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi(cmp.Or(message[1], "1")) // matched as digits
-		if message[1] != "" && strings.HasPrefix(message[2], "did not find expected <document start>") {
-			line++ // the parser counts the lines of this error from 0
-		}
-		return &Fault{r.File, line, 1, "not valid YAML: " + message[2]}
-	}
-	return nil
+// at returns a fault at an offset of a text.
+func (r *Reader) at(text []byte, offset int, message string) *Fault {
+	line, column := place(string(text), offset)
+	return &Fault{r.File, line, column, message}
 }
-
-var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // Null reports whether a node is null or absent.
 func Null(n *yaml.Node) bool { return n.Tag == "!!null" }

@@ -404,7 +404,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"domain: a\ndomain: b\n":                                  `2:1: the key "domain" is already given in line 1; remove one of the two`,
 		"- a\n":                                                   "1:1: write a mapping with the keys disable",
 		"domain: a\n---\ndomain: b\n":                             "3:1: there is a second document",
-		"domain: a\n---\n{b\n":                                    "2:1: there is more text after the end of the document: write all settings into one",
+		"domain: a\n---\n{b\n":                                    "3:1: there is more text after the end of the document: write all settings into one",
 		"{domain: a}\n}\n":                                        "2:1: there is more text after the end of the document: write all settings into one",
 		" domain: a\nfailOn: error\n":                             "2:1: there is more text after the end of the document: write all settings into one",
 		"gardener: v1.150.0\n":                                    "1:11: write a mapping with the keys featureGates, version",
@@ -415,7 +415,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"gardener: {featureGates: {InPlaceNodeUpdates: true, InPlaceNodeUpdates: false}}\n": "1:53: the feature gate InPlaceNodeUpdates is already given",
 		"disable:\n- \n":      "2:2: write a mapping with the keys reason, rule",
 		"domain: [\n":         ".capkit.yaml:1:1: not valid YAML",
-		"a: &a [*a]\nb: *c\n": ".capkit.yaml:1:1: not valid YAML",
+		"a: &a [*a]\nb: *c\n": ".capkit.yaml:2:1: not valid YAML",
 	} {
 		inFolder(t, map[string]string{".capkit.yaml": text})
 		r := run(t, unknownRegion(t), "lint", "-")

@@ -103,6 +103,9 @@ func decode(text []byte, kind string, into any) finding.List {
 		}
 		converted, err := toJSON(text)
 		if err != nil {
+			if wrong := strictyaml.Check(string(text)); wrong != nil {
+				return one(field.ErrorTypeInvalid, nil, nil, fmt.Sprintf("line %d: %s", 1+bytes.Count(text[:wrong.Offset], []byte("\n")), wrong.Message))
+			}
 			said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 			return one(field.ErrorTypeInvalid, nil, nil, "not valid YAML: "+said)
 		}

@@ -176,7 +176,7 @@ var mayImport = map[string][]string{
 	"internal/cli/gardener": {
 		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
 	},
-	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder", "pkg/fieldpath"},
+	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder", "internal/strictyaml", "pkg/fieldpath"},
 	"internal/cli/manifest/cut":    {},
 	"internal/cli/manifest/folder": {},
 	"internal/cli/edit":            {"pkg/fieldpath"},

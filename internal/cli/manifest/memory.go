@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
+	"github.com/capkit/capkit/internal/strictyaml"
 )
 
 // Memory memoizes the parsed items of lists, for readers of a large file that changes a little each time: parsing YAML takes most of
@@ -56,7 +57,7 @@ func (s *source) parseItems(c cut.Chunk) bool {
 // value returns a document, or an item of a list at a depth. It returns nil if that must be parsed together with its surroundings.
 func (m *Memory) value(c cut.Chunk, depth int, is role) *node {
 	frame, items := cutItems(c)
-	contents, err := decode(frame)
+	contents, err := strictyaml.Documents(frame)
 	if err != nil || len(contents) != 1 || anchored(contents[0]) {
 		return nil
 	}

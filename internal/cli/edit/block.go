@@ -74,15 +74,16 @@ func (e *editor) written(it *item) string {
 
 // withInner returns the new text of an item that has members or items in block style.
 func (e *editor) withInner(it *item) string {
-	e.refuseExplicit(it)
-	inner := e.innerOf(it)
+	inner, head := e.innerOf(it), e.head(it)
 	switch {
+	case e.isExplicit(it) && inner[0].line <= head:
+		e.refuseExplicit(it)
 	case it.unwrapped:
 		return e.commentsOf(it.line, inner[0].from, it.column) + shift(e.entries(it), it.column-inner[0].column)
 	case e.isBeside(it):
 		return dashed(e.entries(it), it.column)
 	}
-	return spaces(it.column) + e.upTo(it, e.begins[it.line+1]) + e.entries(it)
+	return spaces(it.column) + e.upTo(it, e.begins[head+1]) + e.entries(it)
 }
 
 // upTo returns the text of an item from its key or dash up to an offset, with its new key.

@@ -6,7 +6,6 @@ package edit
 
 import (
 	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -72,7 +71,7 @@ func refuseAbsent(it *item, step fieldpath.Segment) {
 
 // refuseExplicit refuses to change a member whose key is marked by a question mark.
 func (e *editor) refuseExplicit(it *item) {
-	if it.key != nil && !it.isInBrackets() && strings.HasPrefix(e.text[e.offset(it.line, it.column):], "? ") {
+	if e.isExplicit(it) {
 		refuse(it.key, "a key behind a question mark has to change; write it as "+it.key.Value+": with its value")
 	}
 }

@@ -264,6 +264,11 @@ func TestOperationsByHand(t *testing.T) {
 		"a question mark below an anchor": {
 			"a: &a\n  ? b\n  : 1\n", "a: &a\n  ? c\n  : 1\n", []edit.Op{edit.Rename(at("a.b"), "c")},
 		},
+		"below question marks": {
+			"? a # one\n# two\n: # three\n  # four\n  ? b\n  : - 1\n  ? c\n  : &c\n    # five\n    - d: 1 # six\n      e: 2\n    - 3\n  f: 4\n",
+			"? a # one\n# two\n: # three\n  # four\n  ? b\n  : - 1\n  ? c\n  : &c\n    # five\n    - d: x # six\n    - 3\n    - 5\n",
+			[]edit.Op{edit.Replace(at("a.c[0].d"), "x"), edit.Delete(at("a.c[0].e")), edit.Insert(at("a.c[2]"), 5), edit.Delete(at("a.f"))},
+		},
 		"unwrapped": {
 			"l:\n# one\n- k: # two\n    # three\n    a: [x]\n    b: # four\n      c: d\n- k: {a: [y], b: z} # five\n- {k: {a: w}}\nm: {l: [1]}\n",
 			"l:\n# one\n# two\n# three\n- a: [x]\n  b: # four\n    c: d\n- a: [y]\n  b: z # five\n- {a: w}\nm: [1]\n",
@@ -308,6 +313,7 @@ func TestOperationsRefused(t *testing.T) {
 		"a merge key":                    {"a: &a\n  x: 1\nb:\n  <<: *a\n  y: 2\n", edit.Replace(at("b.x"), 2), [2]int{4, 3}},
 		"a comment":                      {"a: [1,\n  # two\n  2]\n", edit.Replace(at("a"), 1), [2]int{2, 3}},
 		"a list below a question mark":   {"? a\n:\n- 1\n", edit.Delete(at("a[0]")), [2]int{1, 3}},
+		"beside the colon of one":        {"? a\n: - 1\n  - 2\n", edit.Delete(at("a[0]")), [2]int{1, 3}},
 		"unwrapped from a question mark": {"a:\n  ? b # one\n  : 1\n", edit.Unwrap(at("a.b")), [2]int{2, 5}},
 		"a tag":                          {"a: !!seq\n- 1\n", edit.Replace(at("a"), 1), [2]int{1, 4}},
 		"a tag around what is unwrapped": {"a: !!map\n  b: 1\n", edit.Unwrap(at("a.b")), [2]int{1, 4}},

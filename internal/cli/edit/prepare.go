@@ -144,7 +144,7 @@ func (e *editor) own(it *item, end int) {
 // isKeyAlone reports whether only a comment follows a member's key in its line, and its value is a list below it.
 func (e *editor) isKeyAlone(it *item) bool {
 	n := it.value
-	return it.key != nil && !it.isInBrackets() && n.Kind == yaml.SequenceNode && inBlocks(n) && n.Anchor == "" && !e.isBeside(it)
+	return it.key != nil && !it.isInBrackets() && n.Kind == yaml.SequenceNode && inBlocks(n) && n.Anchor == "" && !e.isBeside(it) && !e.isExplicit(it)
 }
 
 // settle replaces values of which all content is deleted by empty ones, and refuses to delete content that is used elsewhere.

@@ -6,6 +6,7 @@ package edit
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -100,7 +101,7 @@ func (e *editor) innerOf(it *item) []*item {
 func (e *editor) place(it *item) {
 	line, column := e.begin(it.value)
 	for i, child := range it.inner {
-		child.column, child.line, child.from = column, line, min(line, it.line+1)
+		child.column, child.line, child.from = column, line, min(line, e.head(it)+1)
 		if i == 0 {
 			continue
 		}
@@ -117,6 +118,24 @@ func (e *editor) place(it *item) {
 		before.to = child.from
 	}
 	it.inner[len(it.inner)-1].to = e.endOf(it, column)
+}
+
+// isExplicit reports whether an item is a member in block style whose key is marked by a question mark.
+func (e *editor) isExplicit(it *item) bool {
+	return it.key != nil && !it.isInBrackets() && strings.HasPrefix(e.text[e.offset(it.line, it.column):], "? ")
+}
+
+// head returns the line above the members or items of a value in block style: that of its key or dash or, for a key behind a question mark,
+// that of the colon.
+func (e *editor) head(it *item) int {
+	if e.isExplicit(it) {
+		for line, _ := e.begin(it.value); line > it.line; line-- {
+			if !e.opaque[line] && e.indent(line) == it.column && strings.HasPrefix(e.line(line)[it.column:], ":") {
+				return line
+			}
+		}
+	}
+	return it.line
 }
 
 // endOf returns the end of an item, without lines that belong to its surroundings: blank lines, and comments with

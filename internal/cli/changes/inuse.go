@@ -15,10 +15,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// InUse returns what Gardener refuses in an update of a CloudProfile because something still uses what it removes. Users are
+// inUse returns what Gardener refuses in an update of a CloudProfile because something still uses what it removes. Users are
 // Shoots, directly or through a child, and the children themselves: NamespacedCloudProfiles with this parent. The caller must
 // leave out objects that are being deleted. The result has one change for each cause, in the order of [Sort]. See [inuse.Of].
-func InUse(
+func inUse(
 	release releases.Release, updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot,
 ) []Change {
 	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, shoots), children, shoots)

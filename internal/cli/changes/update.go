@@ -180,7 +180,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	all = remaining(all)
 	u.noteRegions(is, all)
 	refused := append(refusals(errs), refusals(report.Errors.Errors())...)
-	refused = append(refused, InUse(u.After.Server.Release, stored, storedOld, objects, all)...)
+	refused = append(refused, inUse(u.After.Server.Release, stored, storedOld, objects, all)...)
 	return views, refused, nil
 }
 

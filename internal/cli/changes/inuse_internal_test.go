@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package changes_test
+package changes
 
 import (
 	"testing"
@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
@@ -45,14 +44,14 @@ func TestInUse(t *testing.T) {
 		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, worker)
 	}
 
-	both := []changes.Pool{{Shoot: "garden-x/shop", Name: "a"}, {Shoot: "garden-x/shop", Name: "b"}}
-	refused := func(field, image, version, message string, pools []changes.Pool) changes.Change {
-		return changes.Change{
-			Kind: changes.Refused, Rule: gardener.RuleCore, Field: field, Image: image, Version: version, Message: message, Count: len(pools), Pools: pools,
+	both := []Pool{{Shoot: "garden-x/shop", Name: "a"}, {Shoot: "garden-x/shop", Name: "b"}}
+	refused := func(field, image, version, message string, pools []Pool) Change {
+		return Change{
+			Kind: Refused, Rule: gardener.RuleCore, Field: field, Image: image, Version: version, Message: message, Count: len(pools), Pools: pools,
 		}
 	}
-	none, extended := []changes.Pool{}, " still extended by NamespacedCloudProfile garden-x/child; put it back, or remove it there first"
-	want := []changes.Change{
+	none, extended := []Pool{}, " still extended by NamespacedCloudProfile garden-x/child; put it back, or remove it there first"
+	want := []Change{
 		refused("spec.kubernetes.versions", "", "", "Kubernetes version 1.33.1 is removed and"+extended, none),
 		refused("spec.kubernetes.versions", "", "", "Kubernetes version 1.33.1 is removed and still used by Shoots; "+
 			"put it back, with an expirationDate, until nobody uses it", both),
@@ -67,7 +66,7 @@ func TestInUse(t *testing.T) {
 			"remove it there first, or take another name", none),
 		refused("spec.machineImages", "own", "", "image own is removed and"+extended, none),
 	}
-	got := changes.InUse(releases.Newest, updated, old, []*v1beta1.NamespacedCloudProfile{child}, []*v1beta1.Shoot{shoot})
+	got := inUse(releases.Newest, updated, old, []*v1beta1.NamespacedCloudProfile{child}, []*v1beta1.Shoot{shoot})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
 	}

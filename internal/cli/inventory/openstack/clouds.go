@@ -102,7 +102,7 @@ type file struct {
 // named returns the settings of a cloud, and its name in messages. clouds.yaml overrides the cloud's profile in clouds-public.yaml, and
 // secure.yaml overrides both.
 func named(name string, getenv func(string) string) (s *settings, from string, err error) {
-	clouds, err := find(getenv, "OS_CLIENT_CONFIG_FILE", "clouds", "clouds")
+	clouds, err := firstFile(getenv, "OS_CLIENT_CONFIG_FILE", "clouds", "clouds")
 	if err != nil {
 		return nil, "", err
 	}
@@ -121,7 +121,7 @@ func named(name string, getenv func(string) string) (s *settings, from string, e
 		return nil, "", err
 	}
 	if profile := cmp.Or(s.Profile, s.Cloud); profile != "" {
-		public, err := find(getenv, "OS_CLIENT_VENDOR_FILE", "clouds-public", "public-clouds")
+		public, err := firstFile(getenv, "OS_CLIENT_VENDOR_FILE", "clouds-public", "public-clouds")
 		if err != nil {
 			return nil, "", err
 		}
@@ -134,7 +134,7 @@ func named(name string, getenv func(string) string) (s *settings, from string, e
 			return nil, "", err
 		}
 	}
-	secure, err := find(getenv, "OS_CLIENT_SECURE_FILE", "secure", "clouds")
+	secure, err := firstFile(getenv, "OS_CLIENT_SECURE_FILE", "secure", "clouds")
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,9 +170,9 @@ func (f *file) read(name string, into *settings) error {
 	return unreadable(f.name, node.Decode(into))
 }
 
-// find reads the first file of a name that exists: the file that the variable names, else a file in the working directory, in the user's
+// firstFile reads the first file of a name that exists: the file that the variable names, else a file in the working directory, in the user's
 // settings folder, or in /etc/openstack. It returns an empty file if there is none. Its clouds are in the member key.
-func find(getenv func(string) string, variable, name, key string) (*file, error) {
+func firstFile(getenv func(string) string, variable, name, key string) (*file, error) {
 	if path := getenv(variable); path != "" {
 		text, err := folder.ReadFile(path)
 		if err != nil {

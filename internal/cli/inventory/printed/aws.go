@@ -17,13 +17,10 @@ import (
 var aws = cloud{
 	asJSON: "with --output json", wrapped: true, finish: finishAWS,
 	kinds: []kind{
-		{"aws ec2 describe-images", []string{"Images"}, "", func(r *reading) { r.images.begin() }, awsImage},
-		{"aws ec2 describe-instance-types", []string{"InstanceTypes"}, "", func(r *reading) { r.machineTypes.begin() }, awsType},
-		{
-			"aws ec2 describe-instance-type-offerings --location-type availability-zone", []string{"InstanceTypeOfferings"}, "",
-			func(r *reading) { r.machineTypes.begin() }, awsOffering,
-		},
-		{"aws ec2 describe-availability-zones", []string{"AvailabilityZones"}, "", func(r *reading) { r.zones.begin() }, awsZone},
+		{"aws ec2 describe-images", []string{"Images"}, "", beginImages, awsImage},
+		{"aws ec2 describe-instance-types", []string{"InstanceTypes"}, "", beginTypes, awsType},
+		{"aws ec2 describe-instance-type-offerings --location-type availability-zone", []string{"InstanceTypeOfferings"}, "", beginTypes, awsOffering},
+		{"aws ec2 describe-availability-zones", []string{"AvailabilityZones"}, "", beginZones, awsZone},
 	},
 }
 
@@ -101,18 +98,18 @@ func awsOffering(r *reading, i *item) {
 		return
 	}
 	r.machineTypes.add(i, inventory.MachineType{Name: offering.InstanceType})
-	switch {
-	case offering.LocationType == "region":
+	switch offering.LocationType {
+	case "region":
 		if offering.Location != r.region {
 			i.wrong("Location", otherRegion(offering.Location, r.region))
 		}
-	case offering.LocationType == "availability-zone" || offering.LocationType == "":
+	case "availability-zone", "":
 		if !strings.HasPrefix(offering.Location, r.region) {
 			i.wrong("Location", otherRegion(offering.Location, r.region))
 			return
 		}
 		r.zoned(offering.InstanceType, []string{offering.Location})
-	case offering.LocationType == "availability-zone-id":
+	case "availability-zone-id":
 		r.zoned(offering.InstanceType, []string{zoneID + offering.Location})
 	}
 }

@@ -18,12 +18,12 @@ var azure = cloud{
 	asJSON: "with --output json", finish: finishAzure,
 	kinds: []kind{
 		{"az vm list-skus", []string{"resourceType", "locationInfo"}, "", nil, azureSKU},
-		{"az vm image list", []string{"urn", "offer"}, "image-list", func(r *reading) { r.images.begin() }, azureOffer},
-		{"az sig image-version list", []string{"publishingProfile", "storageProfile", "id"}, "version", func(r *reading) { r.images.begin() }, azureVersion},
-		{"az sig image-version list-community", []string{"uniqueId", "publishedDate"}, "community", func(r *reading) { r.images.begin() }, azureShared},
-		{"az sig image-version list-shared", []string{"uniqueId", "storageProfile"}, "shared", func(r *reading) { r.images.begin() }, azureShared},
+		{"az vm image list", []string{"urn", "offer"}, "image-list", beginImages, azureOffer},
+		{"az sig image-version list", []string{"publishingProfile", "storageProfile", "id"}, "version", beginImages, azureVersion},
+		{"az sig image-version list-community", []string{"uniqueId", "publishedDate"}, "community", beginImages, azureShared},
+		{"az sig image-version list-shared", []string{"uniqueId", "storageProfile"}, "shared", beginImages, azureShared},
 		{"az sig image-definition list", []string{"hyperVGeneration", "osType", "identifier"}, "definition", nil, azureDefinition},
-		{"az image list", []string{"id", "storageProfile", "hyperVGeneration"}, "images", func(r *reading) { r.images.begin() }, azureManaged},
+		{"az image list", []string{"id", "storageProfile", "hyperVGeneration"}, "images", beginImages, azureManaged},
 	},
 }
 
@@ -255,8 +255,8 @@ func (s *sku) zones(r *reading, i *item) []string {
 // finishAzure adds the properties of image definitions to gallery images, and sets the zones of machine types.
 func finishAzure(r *reading) {
 	r.settleZones()
-	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "sizes of machines")
-	r.noneOf(r.volumeTypes.known && !r.machineTypes.known && len(r.volumeTypes.items) == 0, "types of disks")
+	r.noneOf(r.machineTypes.none(), "sizes of machines")
+	r.noneOf(r.volumeTypes.none() && !r.machineTypes.known, "types of disks")
 	for i := range r.images.items {
 		image := &r.images.items[i]
 		d := r.definitions[strings.ToLower(versionOf.ReplaceAllString(image.ID, ""))]

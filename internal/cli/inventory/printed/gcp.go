@@ -19,10 +19,10 @@ import (
 var gcp = cloud{
 	asJSON: "with --format json", finish: finishGCP,
 	kinds: []kind{
-		{"gcloud compute machine-types list", []string{"guestCpus", "memoryMb", "zone"}, "machine", func(r *reading) { r.machineTypes.begin() }, gcpType},
-		{"gcloud compute disk-types list", []string{"validDiskSize"}, "disk", func(r *reading) { r.volumeTypes.begin() }, gcpDisk},
-		{"gcloud compute images list", []string{"selfLink", "diskSizeGb"}, "image", func(r *reading) { r.images.begin() }, gcpImage},
-		{"gcloud compute zones list", []string{"name", "region", "status"}, "zone", func(r *reading) { r.zones.begin() }, gcpZone},
+		{"gcloud compute machine-types list", []string{"guestCpus", "memoryMb", "zone"}, "machine", beginTypes, gcpType},
+		{"gcloud compute disk-types list", []string{"validDiskSize"}, "disk", beginVolumeTypes, gcpDisk},
+		{"gcloud compute images list", []string{"selfLink", "diskSizeGb"}, "image", beginImages, gcpImage},
+		{"gcloud compute zones list", []string{"name", "region", "status"}, "zone", beginZones, gcpZone},
 	},
 }
 
@@ -164,9 +164,9 @@ func finishGCP(r *reading) {
 	if r.regionalDisks && !r.zonalDisks { // the list, perhaps filtered by region, says nothing about zonal disks
 		r.volumeTypes.known = false
 	}
-	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "machine types")
-	r.noneOf(r.zones.known && len(r.zones.items) == 0, "zones")
-	r.noneOf(r.volumeTypes.known && len(r.volumeTypes.items) == 0, "types of disks")
+	r.noneOf(r.machineTypes.none(), "machine types")
+	r.noneOf(r.zones.none(), "zones")
+	r.noneOf(r.volumeTypes.none(), "types of disks")
 }
 
 // noneOf reports files with resources of other regions only. Probably the name of the region is wrong.

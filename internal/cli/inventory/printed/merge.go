@@ -27,6 +27,17 @@ type merged[T any] struct {
 
 func (m *merged[T]) begin() { m.known = true }
 
+// The functions begin of [kind], by list.
+func beginImages(r *reading)      { r.images.begin() }
+func beginTypes(r *reading)       { r.machineTypes.begin() }
+func beginZones(r *reading)       { r.zones.begin() }
+func beginVolumeTypes(r *reading) { r.volumeTypes.begin() }
+func beginNetworks(r *reading)    { r.networks.begin() }
+func beginProviders(r *reading)   { r.loadBalancerProviders.begin() }
+
+// none reports whether a file has the list, and no file has an item of it in the region.
+func (m *merged[T]) none() bool { return m.known && len(m.items) == 0 }
+
 // add adds an item, or merges it into the earlier item with its key. It reports an error if both have different values.
 func (m *merged[T]) add(i *item, value T) {
 	m.known = true

@@ -17,16 +17,13 @@ import (
 var openStack = cloud{
 	asJSON: "with -f json", finish: finishOpenStack,
 	kinds: []kind{
-		{"openstack flavor list --long --all", []string{"VCPUs", "RAM"}, "flavor", func(r *reading) { r.machineTypes.begin() }, osFlavor},
-		{"openstack image list --long", []string{"ID", "Visibility"}, "image", func(r *reading) { r.images.begin() }, osImage},
+		{"openstack flavor list --long --all", []string{"VCPUs", "RAM"}, "flavor", beginTypes, osFlavor},
+		{"openstack image list --long", []string{"ID", "Visibility"}, "image", beginImages, osImage},
 		{"openstack image show", []string{"id", "min_disk", "visibility"}, "", nil, osShown},
-		{"openstack availability zone list --compute", []string{"Zone Name"}, "zone", func(r *reading) { r.zones.begin() }, osZone},
-		{"openstack network list --long", []string{"Router Type"}, "network", func(r *reading) { r.networks.begin() }, osNetwork},
-		{"openstack volume type list", []string{"ID", "Name", "Is Public"}, "volume-type", func(r *reading) { r.volumeTypes.begin() }, osVolumeType},
-		{
-			"openstack loadbalancer provider list", []string{"name", "description"}, "provider",
-			func(r *reading) { r.loadBalancerProviders.begin() }, osProvider,
-		},
+		{"openstack availability zone list --compute", []string{"Zone Name"}, "zone", beginZones, osZone},
+		{"openstack network list --long", []string{"Router Type"}, "network", beginNetworks, osNetwork},
+		{"openstack volume type list", []string{"ID", "Name", "Is Public"}, "volume-type", beginVolumeTypes, osVolumeType},
+		{"openstack loadbalancer provider list", []string{"name", "description"}, "provider", beginProviders, osProvider},
 	},
 }
 

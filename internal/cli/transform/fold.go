@@ -175,11 +175,11 @@ func matchesAny(patterns []string, name string) bool {
 // register adds a fold's capability to a vocabulary. Plain precedes Value, so it is preferred if both fit. Registered
 // values keep their order. A reserved capability is only extended, never added.
 func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
-	if f.IsReserved() && !registersName(capabilities, f.Capability) {
+	i := indexOf(capabilities, f.Capability)
+	if i < 0 && f.IsReserved() {
 		return capabilities
 	}
 	capabilities = slices.Clone(capabilities)
-	i := slices.IndexFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == f.Capability })
 	if i < 0 {
 		return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
 	}
@@ -189,11 +189,6 @@ func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.Ca
 	}
 	capabilities[i].Values = values
 	return capabilities
-}
-
-// registersName reports whether a vocabulary has a capability by a name.
-func registersName(capabilities []v1beta1.CapabilityDefinition, name string) bool {
-	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 }
 
 // pair is a version with the suffix, and the one without.
@@ -431,7 +426,7 @@ func declare(flavors []any, name, value string) []any {
 // that differ only in an unregistered capability are merged. If neither version has flavors, admission fills them in.
 func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) {
 	version, name := pair.plain, f.Capability
-	if f.IsReserved() && !registersName(p.capabilities, name) {
+	if f.IsReserved() && indexOf(p.capabilities, name) < 0 {
 		if name = ""; len(pair.plain.CapabilityFlavors)+len(pair.suffixed.CapabilityFlavors) == 0 {
 			return
 		}

@@ -286,12 +286,15 @@ func flavorsByArchitecture(version entries.Version) (flavors []v1beta1.MachineIm
 
 // architecturesIn returns the architectures that a vocabulary registers.
 func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
-	for _, c := range capabilities {
-		if c.Name == capability.Architecture {
-			return c.Values
-		}
+	if i := indexOf(capabilities, capability.Architecture); i >= 0 {
+		return capabilities[i].Values
 	}
 	return nil
+}
+
+// indexOf returns the index of a capability in a vocabulary; -1 if it is not registered by this name.
+func indexOf(capabilities []v1beta1.CapabilityDefinition, name string) int {
+	return slices.IndexFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 }
 
 // fill returns the spec as admission fills it in, given a vocabulary.
@@ -379,7 +382,7 @@ func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !registersName(p.capabilities, name) && len(values[name]) > 1 {
+		if indexOf(p.capabilities, name) < 0 && len(values[name]) > 1 {
 			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
 		}
 	}

@@ -469,7 +469,7 @@ func registered(profile *v1beta1.CloudProfile, name string) []string {
 		}
 	}
 	if isArchitecture {
-		return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
+		return v1beta1constants.ValidArchitectures
 	}
 	return nil
 }

@@ -130,14 +130,12 @@ func (flags *Options) End(c *command.Call, found report.Report) error {
 
 // Load reads the inputs of a command that lints them.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
-	g, err := input.Load(ctx, c, args, flags.Flags, true)
-	return flags.apply(g, err)
+	return flags.apply(input.Load(ctx, c, args, flags.Flags, true))
 }
 
 // Empty returns inputs without any object, like [input.Flags.Empty].
 func (flags *Options) Empty(c *command.Call) (*input.Given, error) {
-	g, err := flags.Flags.Empty(c)
-	return flags.apply(g, err)
+	return flags.apply(flags.Flags.Empty(c))
 }
 
 // apply sets the flags in the inputs. If err is not nil, it returns that instead.

@@ -7,7 +7,6 @@ package checks
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,9 +103,8 @@ func (r *registration) take(follows func(finding.Finding) bool) finding.List {
 	}
 	r.errs = keep(finding.Of(r.errs)).Errors()
 	r.report.Errors = keep(r.report.Errors)
-	errs := taken
-	r.report.Warnings = keep(r.report.Warnings)
-	return errs
+	r.report.Warnings = slices.DeleteFunc(slices.Clone(r.report.Warnings), follows)
+	return taken
 }
 
 // meantBy returns the word that is meant by an unused registered word. It is empty if the word is used or unlike all others. Gardener's
@@ -118,7 +116,7 @@ func (r *registration) meantBy(registered word) string {
 		return ""
 	}
 	var others []string
-	for use := range maps.Keys(r.uses) {
+	for use := range r.uses {
 		if use.capability == registered.capability {
 			others = append(others, use.text)
 		}

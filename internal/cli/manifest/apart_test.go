@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestApart(t *testing.T) {
+func TestFoldersApart(t *testing.T) {
 	for _, tc := range []struct{ a, b, wantA, wantB string }{
 		{"dev/a.yaml", "prod/a.yaml", "dev", "prod"},
 		{"./l/dev/p/a.yaml", "l/prod/a.yaml", "l/dev", "l/prod"},
@@ -20,7 +20,7 @@ func TestApart(t *testing.T) {
 		{Stdin, "dev/a.yaml", "", ""},
 		{"dev/a.yaml", Stdin, "", ""},
 	} {
-		if a, b := apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
+		if a, b := foldersApart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
 			t.Errorf("%s and %s: %q and %q", tc.a, tc.b, a, b)
 		}
 	}

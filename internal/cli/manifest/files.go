@@ -46,7 +46,7 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 	for _, arg := range apart {
 		f, _ := Find(arg, group) // the caller's own reading reports errors
 		for _, file := range f.Files {
-			seen[identity(file)] = true
+			seen[realPath(file)] = true
 		}
 	}
 	for _, arg := range args {
@@ -54,7 +54,7 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 		errs = append(errs, err)
 		in.Skipped = append(in.Skipped, f.Skipped...)
 		for _, file := range f.Files {
-			path := identity(file)
+			path := realPath(file)
 			if seen[path] {
 				continue
 			}
@@ -71,8 +71,8 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 	return in, errors.Join(errs...)
 }
 
-// identity returns the same text for all paths of a file, except hard links.
-func identity(file string) string {
+// realPath returns the same text for all paths of a file, except hard links.
+func realPath(file string) string {
 	if target, err := filepath.EvalSymlinks(file); err == nil && file != "-" {
 		file = target
 	}
@@ -171,9 +171,9 @@ func (s *source) parseLarge(text string) bool {
 	return true
 }
 
-// apart returns the outermost differing folders of two files. It returns "" if one file is in or below the folder of the other, or is
+// foldersApart returns the outermost differing folders of two files. It returns "" if one file is in or below the folder of the other, or is
 // standard input.
-func apart(a, b string) (folderOfA, folderOfB string) {
+func foldersApart(a, b string) (folderOfA, folderOfB string) {
 	if a == Stdin || b == Stdin {
 		return "", ""
 	}
@@ -190,7 +190,7 @@ func apart(a, b string) (folderOfA, folderOfB string) {
 // OrAlone returns advice about an object that two files describe. If the files are in different folders, usually one for each landscape,
 // the command should get one folder at a time. Otherwise it returns "".
 func OrAlone(a, b string) string {
-	x, y := apart(a, b)
+	x, y := foldersApart(a, b)
 	if x == "" {
 		return ""
 	}

@@ -128,7 +128,9 @@ var ruleName = regexp.MustCompile(`[\w-]+`)
 // capabilityText describes a capability: its values in the profile, and the effect of omitting one of Gardener's own.
 func (a *asked) capabilityText(name string) string {
 	var lines []string
+	registered := false
 	for i, d := range a.vocabulary() {
+		registered = registered || d.Name == texts.Canonical(name)
 		if d.Name == name {
 			lines = append(lines, fmt.Sprintf("Capability **%s** of this profile, number %d in importance. Its values, the preferred ones first: %s.",
 				report.Code(name), i+1, codes(d.Values)))
@@ -146,6 +148,8 @@ func (a *asked) capabilityText(name string) string {
 		switch {
 		case d.MachineTypesOnly:
 			line += " It is asked of the machine type alone."
+		case registered && texts.OfSecond(d.Name):
+			line += " An image that does not declare it has all values that the profile registers."
 		case d.Undeclared != "":
 			line += fmt.Sprintf(" An image that does not declare it has %s.", report.Code(d.Undeclared))
 		default:

@@ -41,7 +41,7 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 	items := []protocol.CompletionItem{}
 	switch a.Role {
 	case text.Comment:
-		items = a.rules()
+		items = append(items, a.rules()...)
 	case text.Key:
 		for i, c := range a.keys() {
 			items = append(items, a.item(i, c, protocol.KindProperty, a.blank()+a.scalar(c.name)+a.colon(), a.Start, a.until()))
@@ -351,8 +351,11 @@ func (a *asked) values() []choice {
 // ignoring matches a comment up to its rules.
 var ignoring = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore[\s,]+`)
 
-// word matches the end of a name.
-var word = regexp.MustCompile(`[\w-]*$`)
+// nameBefore matches the part of a name before a place, and nameBehind the part behind it.
+var (
+	nameBefore = regexp.MustCompile(`[\w-]*$`)
+	nameBehind = regexp.MustCompile(`^[\w-]*`)
+)
 
 // rules completes a silencing comment: its mark, or its rules.
 func (a *asked) rules() (items []protocol.CompletionItem) {
@@ -361,17 +364,17 @@ func (a *asked) rules() (items []protocol.CompletionItem) {
 		beginning := strings.TrimLeft(strings.TrimLeft(written, "#"), " ")
 		mark := manifest.Mark + "ignore "
 		if !strings.HasPrefix(mark, beginning) {
-			return []protocol.CompletionItem{}
+			return nil
 		}
 		start := a.offset - len(beginning)
 		return []protocol.CompletionItem{a.item(0, choice{name: manifest.Mark + "ignore", detail: "silence findings of a rule in this line, or in the next one"}, protocol.KindValue,
 			mark, start, a.End)}
 	}
 	if strings.Contains(strings.TrimPrefix(written, ignoring.FindString(written)), ":") { // within the reason
-		return []protocol.CompletionItem{}
+		return nil
 	}
-	start := a.offset - len(word.FindString(written))
-	end := a.offset + len(regexp.MustCompile(`^[\w-]*`).FindString(comment[a.offset-a.Start:]))
+	start := a.offset - len(nameBefore.FindString(written))
+	end := a.offset + len(nameBehind.FindString(comment[a.offset-a.Start:]))
 	here := a.found()
 	rules := slices.DeleteFunc(slices.Clone(a.known.Rules), checks.Unsilenceable(a.known.Rules))
 	slices.SortStableFunc(rules, func(x, y finding.Rule) int { return cmp.Compare(here[y.Name], here[x.Name]) })

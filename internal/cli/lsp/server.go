@@ -84,21 +84,15 @@ const concurrent = 64
 func (s *server) run(ctx context.Context) error {
 	s.exited = make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	s.encoding = text.UTF16
 	s.work = workspace.New(&workspace.Editor{
 		Call: s.call, Log: s.log, Failed: s.failed, Counting: s.counting,
 		Notify: func(ctx context.Context, method string, params any) error { return s.rpc.Notify(ctx, method, params) },
 	})
-	checked := make(chan struct{})
-	go func() {
-		defer close(checked)
-		s.work.Loop(ctx)
-	}()
-	defer func() {
-		cancel()
-		<-checked
-	}()
+	var checking sync.WaitGroup
+	checking.Go(func() { s.work.Loop(ctx) })
+	defer checking.Wait()
+	defer cancel()
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{
 		AllowPush: true, DisableBuiltin: true, Concurrency: concurrent, NewContext: func() context.Context { return ctx },
 	})

@@ -6,7 +6,6 @@ package workspace
 
 import (
 	"context"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 		}
 	}
 	if wanted(p.Context.Only, KindFixAll) && (len(all) > 0 || tried == mostRepairs || len(p.Context.Only) > 0) {
-		if action := r.fixed(-1, func() *protocol.CodeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.URI] != nil {
+		if action := r.fixed(-1, r.fixAll); action != nil && action.Edit.Changes[doc.URI] != nil {
 			action := *action
 			action.Edit = &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}
 			all = append(all, action)
@@ -132,8 +131,7 @@ func (r *Result) repairing() *repair.Run {
 
 // fixAll returns the action with all repairs of all open files, or nil if there is none.
 func (r *Result) fixAll() *protocol.CodeAction {
-	run := r.repairing()
-	changed, _, err := run.All()
+	changed, _, err := r.repairing().All()
 	if err != nil || len(changed) == 0 {
 		return nil
 	}
@@ -147,9 +145,9 @@ func (r *Result) fixAll() *protocol.CodeAction {
 // edit returns the edit that results in these texts of open files.
 func (r *Result) edit(after map[string]string) *protocol.WorkspaceEdit {
 	edit := &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{}}
-	for _, name := range slices.Sorted(maps.Keys(after)) {
+	for name, changed := range after {
 		if doc := r.open[name]; doc != nil {
-			edit.Changes[doc.URI] = edits(doc.Text, after[name], r.Counting())
+			edit.Changes[doc.URI] = edits(doc.Text, changed, r.Counting())
 		}
 	}
 	return edit

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -278,7 +277,7 @@ func (l *landscape) read(name string, doc *Document) {
 	}
 	f.text = sync.OnceValue(func() *text.Outline {
 		content, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil {
 			return nil
 		}
 		return text.Read(text.New(string(content)))

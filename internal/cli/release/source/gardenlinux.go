@@ -103,7 +103,7 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	for _, m := range read {
 		faults = append(faults, m.faults...)
 	}
-	contents := &Contents{Map: GardenLinuxMap(), Matched: s.matched(), Notes: left.notes()}
+	contents := &Contents{Map: defaultMap(), Matched: s.matched(), Notes: left.notes()}
 	if len(faults) > 0 {
 		return contents, faults, nil
 	}

@@ -143,7 +143,7 @@ func TableOf(cloud provider.Provider[any]) (rows []Row) {
 	}
 	for _, p := range describer.DescribeInventories().Properties {
 		for _, name := range p.Names {
-			switch values := append(slices.Clone(p.Only), p.Some...); {
+			switch values := slices.Concat(p.Only, p.Some); {
 			case p.Capability == "":
 				rows = append(rows, Row{From: name, registered: true})
 			case len(values) > 0:

@@ -222,12 +222,8 @@ func (l *located) artifact(image *listedImage, index int, at string) Artifact {
 			l.fail(field.ErrorTypeDuplicate, path+".name", "region %s is listed already", words.Quoted(name))
 		}
 		known = append(known, name)
-		fields := map[string]any{}
-		for key, value := range entry {
-			if key != "name" {
-				fields[key] = value
-			}
-		}
+		fields := maps.Clone(entry)
+		delete(fields, "name")
 		a.Regions = append(a.Regions, Region{name, fields})
 		a.Places = append(a.Places, l.place(path))
 	}

@@ -59,8 +59,8 @@ func MapText(kind string) string {
 	return ""
 }
 
-// GardenLinuxMap returns the map for Garden Linux's metadata. The caller owns it.
-func GardenLinuxMap() *Map {
+// defaultMap returns the map for Garden Linux's metadata. The caller owns it.
+func defaultMap() *Map {
 	m, _ := parseMap("", gardenLinuxMap, GardenLinux)
 	return m
 }

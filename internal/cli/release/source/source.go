@@ -46,8 +46,8 @@ const (
 	List = "list"
 )
 
-// Kinds returns the kinds of sources, the recommended ones first. The caller owns the slice.
-func Kinds() []string { return []string{GardenLinux, Inventory, List} }
+// kinds are the kinds of sources, the recommended ones first.
+var kinds = []string{GardenLinux, Inventory, List}
 
 // Match is a condition on a fact of an image.
 type Match struct{ Key, Glob string }
@@ -56,9 +56,9 @@ type Match struct{ Key, Glob string }
 func Parse(text string) (Source, error) {
 	kind, file, found := strings.Cut(text, ":")
 	switch {
-	case !found || !slices.Contains(Kinds(), kind):
+	case !found || !slices.Contains(kinds, kind):
 		return Source{}, fmt.Errorf("--from %q is not a source: write gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE%s",
-			text, words.DidYouMean(words.Choice(kind, Kinds())))
+			text, words.DidYouMean(words.Choice(kind, kinds)))
 	case file == "":
 		return Source{}, fmt.Errorf("--from %q names no file: write one behind the colon", text)
 	case file == "-":

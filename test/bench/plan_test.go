@@ -61,8 +61,7 @@ func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []
 	return func() []changes.Change {
 		old, _ := profile.Compile(openstack.Provider{}, p.spec, spec)
 		is, _ := profile.Compile(openstack.Provider{}, after, spec)
-		changes, _ := changes.Of(update.View[openstack.Image]{Before: old, After: is, Users: changes.UsersOf(users), All: true})
-		return changes
+		return changes.Of(update.View[openstack.Image]{Before: old, After: is, Users: changes.UsersOf(users), All: true})
 	}
 }
 

@@ -55,8 +55,7 @@ func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack
 }
 
 func planOf(views ...update.View[openstack.Image]) []changes.Change {
-	changes, _ := changes.Of(views...)
-	return changes
+	return changes.Of(views...)
 }
 
 func drawShoots(t *rapid.T) []update.User {

@@ -7,6 +7,6 @@
 // Package update decides, for example, which image a worker pool boots and what locks a Shoot. This package calls it
 // for the profile before and after the update, and sorts the changes by kind.
 //
-// Start reading at [Update.Plan], which works on a command's inputs. [Of] works on compiled profiles. [InUse] and
+// Start reading at [Update.Plan], which works on a command's inputs. [Of] works on compiled profiles. [inUse] and
 // [inUseNamespaced] return what Gardener refuses because it is in use.
 package changes

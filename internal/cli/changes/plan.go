@@ -18,11 +18,10 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// Of returns the findings of [update.Of] in words, in the order of [Sort], and the facts themselves. The changes are
-// nil if there are none.
-func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
+// Of returns the facts of [update.Of] in words, in the order of [Sort]; nil if there are none.
+func Of[R any](views ...update.View[R]) []Change {
 	facts := update.Of(gardenerlib.Library{}, views...)
-	return inWords(false, &facts, views), &facts
+	return inWords(false, &facts, views)
 }
 
 // inWords converts facts about views to changes, in the order of [Sort]. For a comparison, an image change describes

@@ -344,12 +344,12 @@ func (t *target) ambiguous(a, b *flavor) {
 			apart = append(apart, name)
 		}
 	}
-	match, at, in := "or leave one of them out", "spec.machineCapabilities", "machineCapabilities"
+	match, in := "or leave one of them out", "machineCapabilities"
 	if a.Facts != nil {
 		match = "or choose one of them, as by --match " + tellingApart(a, b)
 	}
 	if t.Parent != nil {
-		at, in = "spec.parent.name", "machineCapabilities of the parent"
+		in = "machineCapabilities of the parent"
 	}
 	repair := strings.TrimPrefix(match, "or ")
 	switch names := words.And(apart); {
@@ -362,7 +362,7 @@ func (t *target) ambiguous(a, b *flavor) {
 	case len(apart) > 0:
 		repair = fmt.Sprintf("they differ in %s: register %s in %s, %s", names, names, in, match)
 	}
-	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, at, "%s@%s: two images are the same flavor here, %s, those in %s; %s",
+	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, t.orParent("spec.machineCapabilities"), "%s@%s: two images are the same flavor here, %s, those in %s; %s",
 		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
 }
 

@@ -133,10 +133,6 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 	}
 	artifacts, names := t.artifacts()
 	if len(names) == 0 {
-		at := "spec.type"
-		if p.Parent != nil {
-			at = "spec.parent.name"
-		}
 		that := ""
 		if len(contents.Matched) > 0 {
 			that = " that meets all conditions of --match"
@@ -145,7 +141,7 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 		if contents.Map != nil && contents.Map.Source == source.Inventory && len(contents.Artifacts) > 0 { // all are of one cloud
 			that, give = ", since it is an inventory of "+words.Quoted(contents.Artifacts[0].Provider), "one of that cloud"
 		}
-		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s%s: give %s", t.cloudText(), that, give)
+		t.fail(RuleProfile, field.ErrorTypeNotFound, t.orParent("spec.type"), "the source has no image for %s%s: give %s", t.cloudText(), that, give)
 		return t.result(nil)
 	}
 	var all []Version
@@ -212,6 +208,14 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 
 func (t *target) fail(rule string, kind field.ErrorType, at, format string, args ...any) {
 	t.errs = append(t.errs, problem(rule, kind, at, format, args...))
+}
+
+// orParent returns the path of what a NamespacedCloudProfile inherits: its reference to the parent. Of a CloudProfile, it is the path itself.
+func (t *target) orParent(path string) string {
+	if t.Parent != nil {
+		return "spec.parent.name"
+	}
+	return path
 }
 
 func problem(rule string, kind field.ErrorType, at, format string, args ...any) *field.Error {
@@ -329,7 +333,7 @@ func (t *target) missing(w *wanted) (found int) {
 			found++
 		}
 		if len(without) > 0 {
-			t.warnings = append(t.warnings, problem(RuleRegionMissing, field.ErrorTypeNotFound, fmt.Sprintf("spec.regions[%d]", i),
+			t.warnings = append(t.warnings, problem(RuleRegionMissing, field.ErrorTypeNotFound, t.orParent(fmt.Sprintf("spec.regions[%d]", i)),
 				"%s: the source has no image in region %s of %s", w.id, words.Quoted(region), strings.Join(without, ", ")))
 		}
 	}

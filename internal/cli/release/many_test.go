@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
@@ -74,6 +75,19 @@ spec:
 	}
 	t.Fatal("no OpenStack")
 	return release.Profile{}, nil
+}
+
+// What a NamespacedCloudProfile inherits has no path in its manifest.
+func TestRegionsOfTheParent(t *testing.T) {
+	parent, contents := several(t, nil, 1)
+	parent.Spec.Regions = append(parent.Spec.Regions, v1beta1.Region{Name: "asia"})
+	child := release.Profile{Raw: json.RawMessage(`{"kind": "NamespacedCloudProfile", "spec": {}}`), Cloud: parent.Cloud, Parent: &parent.Spec}
+	for want, p := range map[string]release.Profile{"spec.regions[1]": parent, "spec.parent.name": child} {
+		found := release.Import(p, contents, release.Options{}).Warnings
+		if len(found) != 1 || found[0].Origin != release.RuleRegionMissing || found[0].Field != want {
+			t.Errorf("want one at %s: %v", want, found)
+		}
+	}
 }
 
 // New versions follow the order of the existing ones, and the work for each version does not grow with their number.

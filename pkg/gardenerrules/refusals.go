@@ -125,12 +125,13 @@ func RefusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kube
 // KubeletVersion returns the version of a worker pool's kubelets. kubernetes is the control plane's version. The error says which version
 // is invalid.
 func KubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version, error) {
-	controlPlane, err := semver.NewVersion(kubernetes)
+	version, err := semver.NewVersion(kubernetes)
+	if own := worker.Kubernetes; err == nil && own != nil && own.Version != nil {
+		kubernetes = *own.Version
+		version, err = semver.NewVersion(kubernetes)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the Kubernetes version %q: %w", kubernetes, err)
 	}
-	if own := worker.Kubernetes; own != nil && own.Version != nil {
-		return semver.NewVersion(*own.Version)
-	}
-	return controlPlane, nil
+	return version, nil
 }

@@ -5,7 +5,7 @@
 package gardenerrules
 
 import (
-	"slices"
+	"cmp"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -19,11 +19,9 @@ func Architecture(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) str
 	if worker.Machine.Architecture != nil {
 		return *worker.Machine.Architecture
 	}
-	named := func(t v1beta1.MachineType) bool { return t.Name == worker.Machine.Type }
-	if i := slices.IndexFunc(profile.MachineTypes, named); i >= 0 {
-		if architecture := profile.MachineTypes[i].GetArchitecture(profile.MachineCapabilities); architecture != "" {
-			return architecture
-		}
+	architecture := ""
+	if machineType := FindMachineType(profile, worker.Machine.Type); machineType != nil {
+		architecture = machineType.GetArchitecture(profile.MachineCapabilities)
 	}
-	return constants.ArchitectureAMD64
+	return cmp.Or(architecture, constants.ArchitectureAMD64)
 }

@@ -17,10 +17,8 @@ type Unavailability struct{ zones []v1beta1.AvailabilityZone }
 // InRegion returns what a region's zones lack, according to a profile. An unknown region lacks nothing. The profile must not be modified
 // while the result is in use.
 func InRegion(profile *v1beta1.CloudProfileSpec, region string) Unavailability {
-	for i := range profile.Regions {
-		if profile.Regions[i].Name == region {
-			return Unavailability{profile.Regions[i].Zones}
-		}
+	if found := find(profile.Regions, func(r *v1beta1.Region) bool { return r.Name == region }); found != nil {
+		return Unavailability{found.Zones}
 	}
 	return Unavailability{}
 }

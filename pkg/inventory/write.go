@@ -124,21 +124,20 @@ type list struct {
 func (r *Region) lists() (all []list, err error) {
 	value := reflect.ValueOf(*r)
 	for i := 1; i < value.NumField(); i++ { // the first field is the name
-		if value.Field(i).IsNil() {
+		items := value.Field(i)
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		if items.IsNil() || name == "unread" && items.Len() == 0 {
 			continue
 		}
-		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
 		l := list{name: name}
-		for j := range value.Field(i).Len() {
-			item, err := marshal(value.Field(i).Index(j).Interface())
+		for j := range items.Len() {
+			item, err := marshal(items.Index(j).Interface())
 			if err != nil {
 				return nil, err
 			}
 			l.items = append(l.items, item)
 		}
-		if all = append(all, l); name == "unread" && len(l.items) == 0 {
-			all = all[:len(all)-1]
-		}
+		all = append(all, l)
 	}
 	return all, nil
 }

@@ -5,6 +5,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,10 +108,7 @@ func (f *flavorImages[R]) look() {
 			continue
 		}
 		images, known := f.find(r, ref)
-		value := ref.ID
-		if value == "" {
-			value = ref.Name
-		}
+		value := cmp.Or(ref.ID, ref.Name)
 		switch {
 		case len(images) == 0 && known:
 			lost = append(lost, missing{r, ref, at})
@@ -144,7 +142,8 @@ func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) 
 	if ref.ID == "" {
 		var hint string
 		meant := r.spellNames().Slip(ref.Name)
-		switch image := r.byID[f.keyOf(ref.Name)]; {
+		key, _ := f.key(ref.Name)
+		switch image := r.byID[key]; {
 		case image != nil:
 			hint, meant = "; it is the ID of one, "+words.Quoted(image.Name)+": write it in regions", ""
 		case meant != "":
@@ -163,11 +162,6 @@ func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) 
 		rule: ruleImageMissing, kind: field.ErrorTypeNotFound, at: at, value: ref.ID, hint: hint, meant: meant,
 		what: "the cloud has no image " + words.Quoted(ref.ID),
 	}, r.Name)
-}
-
-func (f *flavorImages[R]) keyOf(id string) string {
-	key, _ := f.key(id)
-	return key
 }
 
 // meantID suggests the image of a region that was probably meant by an unknown ID.
@@ -247,12 +241,7 @@ func (f *flavorImages[R]) judge(b booted) {
 }
 
 // shown returns the name of an image for messages, or its ID if it has none.
-func shown(image *inventory.Image) string {
-	if image.Name != "" {
-		return image.Name
-	}
-	return image.ID
-}
+func shown(image *inventory.Image) string { return cmp.Or(image.Name, image.ID) }
 
 // replacement suggests an active image with the same name as an inactive one. If there are several, it is the first by ID.
 func (f *flavorImages[R]) replacement(b booted) string {
@@ -304,14 +293,8 @@ func (f *flavorImages[R]) differs() {
 // short shortens a checksum to a length that still distinguishes it from others.
 func short(checksum string) string {
 	const digits = 12
-	algorithm, sum, found := strings.Cut(checksum, ":")
-	if !found {
-		algorithm, sum = "", checksum
-	} else {
-		algorithm += ":"
+	if end := strings.Index(checksum, ":") + 1 + digits; end < len(checksum) {
+		checksum = checksum[:end] + "…"
 	}
-	if len(sum) > digits {
-		sum = sum[:digits] + "…"
-	}
-	return words.Quoted(algorithm + sum)
+	return words.Quoted(checksum)
 }

@@ -97,15 +97,12 @@ func (f *flavorImages[R]) contradicted(row *inventory.Property, value string, de
 		}
 		return all
 	}
-	for _, name := range []string{row.Capability, texts.Canonical(row.Capability)} {
+	for _, name := range slices.Compact([]string{row.Capability, texts.Canonical(row.Capability)}) {
 		if len(row.Only) > 0 {
 			only(name, row.Only)
 		}
 		if len(row.Some) > 0 {
 			some(name, row.Some)
-		}
-		if name == texts.Canonical(row.Capability) {
-			break
 		}
 	}
 	return all

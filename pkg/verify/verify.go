@@ -370,9 +370,8 @@ type claim struct {
 	many          string
 	names         []string
 	some, pattern bool
-	// meant, if not empty, is the suggested replacement for the value. certain reports that it is almost certainly right.
+	// meant, if not empty, is the suggested replacement for the value.
 	meant   string
-	certain bool
 	subject finding.Subject
 }
 
@@ -427,11 +426,7 @@ func (c *claims) report() (report finding.Report) {
 		found := report.Found(f.rule, f.kind, f.at, f.value, "%s%s%s", f.what, where, f.hint)
 		found.Subject = f.subject
 		if name, isText := f.value.(string); isText && f.meant != "" {
-			probably, certainly := f.meant, ""
-			if f.certain {
-				probably, certainly = "", f.meant
-			}
-			found.Suggestion = finding.Suggest(finding.ReplaceValue, name, probably, certainly)
+			found.Suggestion = finding.Suggest(finding.ReplaceValue, name, f.meant, "")
 		}
 	}
 	return report

@@ -83,15 +83,16 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 func defaultImage(
 	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots gardenerrules.Filter,
 ) (*v1beta1.MachineImage, error) {
+	if name != "" {
+		i := slices.IndexFunc(profile.MachineImages, func(image v1beta1.MachineImage) bool { return image.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("the profile has no image %q", name)
+		}
+		return &profile.MachineImages[i], nil
+	}
 	architecture, machineType := gardenerrules.Architecture(profile, worker), gardenerrules.FindMachineType(profile, worker.Machine.Type)
 	for i := range profile.MachineImages {
 		image := &profile.MachineImages[i]
-		if name != "" {
-			if image.Name == name {
-				return image, nil
-			}
-			continue
-		}
 		for _, v := range image.Versions {
 			fits := library.SupportsArchitecture(&v, architecture, profile.MachineCapabilities) ||
 				machineType != nil && library.SupportsCapabilities(machineType.Capabilities, &v, profile.MachineCapabilities)
@@ -99,9 +100,6 @@ func defaultImage(
 				return image, nil
 			}
 		}
-	}
-	if name != "" {
-		return nil, fmt.Errorf("the profile has no image %q", name)
 	}
 	return nil, fmt.Errorf("the profile has no image for architecture %s", architecture)
 }

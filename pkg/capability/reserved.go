@@ -58,7 +58,7 @@ func Reserved() []Definition {
 // [Reserved]. [texts.Canonical] returns their new names. The caller owns the result.
 func FirstText() []Definition {
 	return []Definition{
-		{Name: texts.BootTypeOfFirst, Values: []string{"secure", "standard"}, Undeclared: "standard"},
+		{Name: texts.BootTypeOfFirst, Values: []string{texts.Secure, texts.Standard}, Undeclared: texts.Standard},
 		{Name: texts.UpdateTypeOfFirst, Values: []string{texts.InPlaceOfFirst, texts.Rolling}, Undeclared: texts.Rolling},
 	}
 }

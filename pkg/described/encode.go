@@ -102,7 +102,7 @@ func (p Provider) withFlavors(version string, written []artifact) *object {
 		if len(a.capabilities) > 0 {
 			flavor.set(pathOf(p.flavors.capabilities), a.capabilities)
 		}
-		p.place(flavor, a, nil)
+		p.place(flavor, a)
 		flavors = append(flavors, flavor)
 	}
 	if len(flavors) > 0 {
@@ -118,29 +118,27 @@ func (p Provider) entry(version string) *object {
 	return entry
 }
 
-// place writes the references of a flavor into an object. If architecture is not nil, it is written next to the references.
-func (p Provider) place(into *object, a artifact, architecture *string) {
-	beside := func(o *object) {
-		if architecture != nil && p.architecture.field != "" {
-			o.set(p.architecturePath, *architecture)
-		}
-	}
+// place writes the references of a flavor into an object.
+func (p Provider) place(into *object, a artifact) {
 	if a.global != nil {
 		for i, segments := range p.global.segments {
 			into.set(segments, a.global.value(i))
 		}
 	}
-	if p.regional == nil {
-		beside(into)
-		return
-	}
-	if regions := p.regionList(a.regional, beside); len(regions) > 0 {
+	if regions := p.regionList(a.regional); len(regions) > 0 {
 		into.set(p.regionsPath, regions)
 	}
 }
 
-// regionList returns the entries of regions. It calls beside to add further fields to each.
-func (p Provider) regionList(regional []imageselector.Regional[Reference], beside func(*object)) []*object {
+// placeArchitecture writes the architecture of a legacy flavor next to its reference, if the format has a field for it.
+func (p Provider) placeArchitecture(into *object, architecture string) {
+	if p.architecture.field != "" {
+		into.set(p.architecturePath, architecture)
+	}
+}
+
+// regionList returns the entries of regions.
+func (p Provider) regionList(regional []imageselector.Regional[Reference]) []*object {
 	var list []*object
 	for _, r := range regional {
 		region := &object{}
@@ -148,7 +146,6 @@ func (p Provider) regionList(regional []imageselector.Regional[Reference], besid
 		for i, segments := range p.regional.segments {
 			region.set(segments, r.Ref.value(i))
 		}
-		beside(region)
 		list = append(list, region)
 	}
 	return list
@@ -163,7 +160,7 @@ func (p Provider) forAll(version string, written []artifact) ([]any, error) {
 			return nil, errors.New("the legacy format has no place for any capability but one architecture")
 		}
 		is := p.entry(version)
-		p.place(is, a, nil)
+		p.place(is, a)
 		raw, err := json.Marshal(is)
 		if err != nil {
 			return nil, err
@@ -196,7 +193,8 @@ func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 			return nil, errors.New("the legacy format has one image")
 		case p.regional == nil:
 			entry := p.entry(version)
-			p.place(entry, a, &architecture)
+			p.place(entry, a)
+			p.placeArchitecture(entry, architecture)
 			entries = append(entries, entry)
 			known[architecture] = true
 			continue
@@ -209,17 +207,16 @@ func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 		if a.global != nil {
 			fallback = a.global
 		}
-		regions = append(regions, p.regionList(a.regional, func(o *object) {
-			if p.architecture.field != "" {
-				o.set(p.architecturePath, architecture)
-			}
-		})...)
+		for _, region := range p.regionList(a.regional) {
+			p.placeArchitecture(region, architecture)
+			regions = append(regions, region)
+		}
 	}
 	if p.regional == nil {
 		return entries, nil
 	}
 	entry := p.entry(version)
-	p.place(entry, artifact{global: fallback}, nil)
+	p.place(entry, artifact{global: fallback})
 	if len(regions) > 0 {
 		entry.set(p.regionsPath, regions)
 	}
@@ -231,9 +228,8 @@ func (p Provider) IgnoredFields(entry map[string]any) (ignored map[string]any, w
 	if p.images.path == "" {
 		return entry, nil
 	}
-	version := p.versionsAt.of(reflect.New(p.imagesAt.of(reflect.New(p.config).Elem()).Type().Elem()).Elem()).Type().Elem()
 	for _, name := range slices.Sorted(maps.Keys(entry)) {
-		as, known := jsonField(version, name)
+		as, known := jsonField(p.shape.version, name)
 		if !known {
 			if ignored == nil {
 				ignored = map[string]any{}

@@ -11,11 +11,11 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// shape is the type that a config is decoded into, made from a description. It has a struct for each object, with only the fields that the
-// description names. So decoder and messages are those of all providers. A place is the path to a field, given by the indices of struct
-// fields. It is nil for fields that the format lacks.
+// shape is the type that a config is decoded into, and the type of an image version in it, made from a description. It has a struct for each
+// object, with only the fields that the description names. So decoder and messages are those of all providers. A place is the path to a
+// field, given by the indices of struct fields. It is nil for fields that the format lacks.
 type shape struct {
-	config                             reflect.Type
+	config, version                    reflect.Type
 	imagesAt, overridesAt              place
 	nameAt, versionsAt                 place // of an image
 	overrideNameAt, overrideImagesAt   place // of the entry of a region with images of its own
@@ -140,6 +140,7 @@ func (s *shape) imageOf(d *description) reflect.Type {
 		version.add(d.flavors.path, reflect.SliceOf(flavor.made()), &s.flavorsAt)
 	}
 	image.add(d.images.name, text, &s.nameAt)
-	image.add(d.images.versions, reflect.SliceOf(version.made()), &s.versionsAt)
+	s.version = version.made()
+	image.add(d.images.versions, reflect.SliceOf(s.version), &s.versionsAt)
 	return image.made()
 }

@@ -234,17 +234,10 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// concerns reports whether the update may change the images that maintenance chooses for worker pools, or whether Gardener refuses them.
-func (l *look[R]) concerns(pools []provider.Pool) bool {
-	return slices.ContainsFunc(pools, func(pool provider.Pool) bool {
-		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
-	})
-}
-
 // rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, and pools for which it
 // chooses a version that Gardener refuses. If only an expiration forces the move, it is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
-	if !maintenance.UpdatesImages(user.Shoot) || !l.concerns(pools) {
+	if !maintenance.UpdatesImages(user.Shoot) || l.sameChoices(pools) {
 		return
 	}
 	forecasts := l.at(l.now)
@@ -312,7 +305,7 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		}
 	}
 	for i := range l.Users {
-		if !l.Users[i].leaving() && (!same || l.concerns(chosen[i])) {
+		if !l.Users[i].leaving() && (!same || !l.sameChoices(chosen[i])) {
 			l.kubernetesNext(i, chosen[i])
 		}
 	}
@@ -344,12 +337,12 @@ func classificationOf(v v1beta1.ExpirableVersion) *string {
 func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *string) *KubernetesChange {
 	key := kubernetesKey{version: version, aspect: aspect, from: keyOfText(from), to: keyOfText(to)}
 	for _, key.view = range []string{"", l.Name} {
-		if known := l.releases[key]; known != nil {
+		if known := l.changedKubernetes[key]; known != nil {
 			return known
 		}
 	}
 	k := &KubernetesChange{Version: version, View: l.Name, Aspect: aspect, From: from, To: to}
-	l.releases[key] = k
+	l.changedKubernetes[key] = k
 	l.Kubernetes = append(l.Kubernetes, k)
 	return k
 }

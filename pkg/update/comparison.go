@@ -126,6 +126,13 @@ func (c *comparison[R]) sameVersions(image, machineType string) bool {
 	})
 }
 
+// sameChoices reports whether maintenance is certain to choose the same versions for worker pools as before.
+func (c *comparison[R]) sameChoices(pools []provider.Pool) bool {
+	return !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
+		return pool.Image != "" && !c.sameVersions(pool.Image, pool.MachineType)
+	})
+}
+
 // flavorContent are the properties that decide whether, and where, a flavor can be booted.
 type flavorContent struct {
 	declared, implied v1beta1.Capabilities

@@ -96,15 +96,15 @@ func compareValues(at path, was, is any, add func(difference)) {
 	if providerconfig.Empty(was) && providerconfig.Empty(is) {
 		return
 	}
-	a, wasList := was.([]any)
-	b, isList := is.([]any)
-	c, wasObject := was.(map[string]any)
-	d, isObject := is.(map[string]any)
+	wasItems, wasList := was.([]any)
+	isItems, isList := is.([]any)
+	wasMembers, wasObject := was.(map[string]any)
+	isMembers, isObject := is.(map[string]any)
 	switch {
 	case (wasList || providerconfig.Empty(was)) && (isList || providerconfig.Empty(is)): // one of them may be missing
-		compareLists(at, a, b, add)
+		compareLists(at, wasItems, isItems, add)
 	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.pattern()):
-		compareMembers(c, d, at.below(), add)
+		compareMembers(wasMembers, isMembers, at.below(), add)
 	case providerconfig.Empty(was):
 		add(difference{path: at, how: IsNew, is: plain(is)})
 	case providerconfig.Empty(is):

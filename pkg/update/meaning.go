@@ -122,11 +122,11 @@ func (l *look[R]) meaning(m Meaning) {
 	of := m
 	of.View = ""
 	key := keyOf(of)
-	if !l.changed.Has(key) {
+	if !l.ownMeanings.Has(key) {
 		l.Meanings = append(l.Meanings, &m)
 	}
 	if m.View == "" {
-		l.changed.Insert(key)
+		l.ownMeanings.Insert(key)
 	}
 }
 

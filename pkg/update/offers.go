@@ -57,11 +57,11 @@ type Unavailable struct {
 func Differences[R any](
 	cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R],
 ) (offers []Offer, others, rewritten []string) {
-	d := differing[R]{changes: changes, views: views, kept: map[provider.ImageVersion]bool{}, now: time.Now()}
+	d := differing[R]{changes: changes, views: views, covered: map[provider.ImageVersion]bool{}, now: time.Now()}
 	if describer, ok := provider.As[provider.OfferDescriber](cloud); ok {
 		d.offered = describer.Offers()
 	}
-	d.note()
+	d.cover()
 	was, is := imagesOf(old), imagesOf(updated)
 	d.before, d.after = Expirable(old), Expirable(updated)
 	if len(views) > 0 { // for a NamespacedCloudProfile this is the result of the merge, which begins with the parent's images
@@ -76,7 +76,7 @@ func Differences[R any](
 	}
 	d.renaming = renamingOf(written(old), written(updated))
 	for _, found := range differences(old, updated) {
-		d.sort(found)
+		d.assign(found)
 	}
 	slices.SortFunc(d.offers, func(a, b Offer) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(d.others)
@@ -84,14 +84,14 @@ func Differences[R any](
 	return d.offers, slices.Compact(d.others), slices.Compact(d.rewritten)
 }
 
-// differing sorts differences into offers, others and rewritten.
+// differing divides differences into offers, others and rewritten.
 type differing[R any] struct {
 	changes *Changes[R]
 	views   []View[R]
 	// offered are the lists of the provider config that shoot owners choose from, as a [provider.OfferDescriber] returns them.
 	offered map[string]string
-	// kept are the image versions that the facts cover.
-	kept map[provider.ImageVersion]bool
+	// covered are the image versions that the facts cover.
+	covered map[provider.ImageVersion]bool
 	// before and after have the result of [Expirable].
 	before, after map[provider.ImageVersion]v1beta1.ExpirableVersion
 	now           time.Time
@@ -148,16 +148,16 @@ func expirable(images []v1beta1.MachineImage) map[provider.ImageVersion]v1beta1.
 	return found
 }
 
-// note records the image versions that the facts cover.
-func (d *differing[R]) note() {
+// cover records the image versions that the facts cover.
+func (d *differing[R]) cover() {
 	for _, c := range d.changes.Choices {
-		d.kept[provider.ImageVersion{Image: c.Image, Version: c.Version}] = true
+		d.covered[provider.ImageVersion{Image: c.Image, Version: c.Version}] = true
 	}
 	for _, l := range d.changes.Locks {
-		d.kept[l.ImageVersion] = true
+		d.covered[l.ImageVersion] = true
 	}
 	for _, b := range d.changes.Blocked {
-		d.kept[b.ImageVersion] = true
+		d.covered[b.ImageVersion] = true
 	}
 }
 
@@ -198,8 +198,8 @@ func stagesAhead(v v1beta1.ExpirableVersion, now time.Time) string {
 	return cmp.Or(versions.Ahead(v, now), "no further stage")
 }
 
-// sort adds a difference to offers, others or rewritten, or drops it if a fact covers it.
-func (d *differing[R]) sort(found difference) {
+// assign adds a difference to offers, others or rewritten, or drops it if a fact covers it.
+func (d *differing[R]) assign(found difference) {
 	pattern, keys := found.path.pattern(), found.path.keys()
 	switch {
 	case strings.HasPrefix(pattern, "spec.machineCapabilities[]") && d.redefines(keys[0]):
@@ -300,7 +300,7 @@ func (d *differing[R]) override(found difference, keys []string) {
 		versions := map[Aspect]map[provider.ImageVersion]v1beta1.ExpirableVersion{IsGone: d.before, IsNew: d.after}[found.how]
 		for id := range versions {
 			if id.Image == keys[0] {
-				d.sort(difference{path: found.path.member("versions").entry(id.Version), how: found.how})
+				d.assign(difference{path: found.path.member("versions").entry(id.Version), how: found.how})
 			}
 		}
 	case len(keys) == 1 || !slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool {
@@ -347,7 +347,7 @@ func (d *differing[R]) version(found difference, id provider.ImageVersion, patte
 			d.stages(at, at[:5], id)
 		}
 	case "capabilityFlavors", "architectures":
-		if !d.kept[id] {
+		if !d.covered[id] {
 			d.other(at)
 		}
 	default:
@@ -368,7 +368,7 @@ func (d *differing[R]) stages(at, version path, id provider.ImageVersion) {
 
 // mapping handles a changed image or image version of the provider config.
 func (d *differing[R]) mapping(found difference, keys []string) {
-	for id := range d.kept {
+	for id := range d.covered {
 		if id.Image == keys[0] && (len(keys) == 1 || id.Version == strings.Split(keys[1], ",")[0]) {
 			return
 		}

@@ -34,8 +34,8 @@ func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 		library: library,
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[4]string]*Roll{},
-		failing:  map[[3]string]*Failing{},
-		releases: map[kubernetesKey]*KubernetesChange{}, changed: sets.New[string](), now: time.Now(),
+		failing:           map[[3]string]*Failing{},
+		changedKubernetes: map[kubernetesKey]*KubernetesChange{}, ownMeanings: sets.New[string](), now: time.Now(),
 	}
 	for i := range views {
 		c.view(i, &views[i])
@@ -53,13 +53,13 @@ type collector[R any] struct {
 	locks   map[lockKey]*Lock
 	blocked map[maintenance.Blocked]*Blocked
 
-	expiries map[expiryKey]*Expiry
-	moves    map[[4]string]*Roll
-	failing  map[[3]string]*Failing
-	releases map[kubernetesKey]*KubernetesChange
-	// changed has the profile's own meanings, as JSON.
-	changed sets.Set[string]
-	now     time.Time
+	expiries          map[expiryKey]*Expiry
+	moves             map[[4]string]*Roll
+	failing           map[[3]string]*Failing
+	changedKubernetes map[kubernetesKey]*KubernetesChange
+	// ownMeanings has the profile's own meanings, as JSON.
+	ownMeanings sets.Set[string]
+	now         time.Time
 }
 
 // asked is a combination with its requests, as JSON.
@@ -254,7 +254,7 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 
 // maintain collects the choices of maintenance that a Shoot's worker pools cannot boot. It does nothing if the choices cannot have changed.
 func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
-	if !l.concerns(pools) {
+	if l.sameChoices(pools) {
 		return
 	}
 	pools = slices.Clone(pools)

@@ -84,7 +84,7 @@ func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 // The lifecycle that the profile gives to a version of its parent takes precedence.
 func TestOverriddenLifecycleCounts(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-lifecycle.txtar", func(c *cases.Case) string {
-		return cases.Fold(given.Plainly(verdict(c.T(), given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), given.NamespacedOf(c)).Warnings)...)
+		return given.Explained(verdict(c.T(), given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), given.NamespacedOf(c)).Warnings)
 	})
 }
 

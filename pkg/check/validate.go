@@ -44,7 +44,7 @@ func NamespacedCloudProfile[R any](
 	own := readNamespaced(parent, object)
 	p, err := namespaced.Extend(parent, object)
 	c := newChecker(p, own, "the regions of CloudProfile "+object.Spec.Parent.Name)
-	c.unrendered = err != nil
+	c.parent, c.unrendered = parent, err != nil
 	return p, c.withWarnings()
 }
 
@@ -62,6 +62,8 @@ type checker[R any] struct {
 	*profile.Reading[R]
 	// profile is the profile that results from the object.
 	profile *profile.Profile[R]
+	// parent is that of a NamespacedCloudProfile, otherwise nil.
+	parent *profile.Profile[R]
 	// unrendered reports that profile lacks the additions of a NamespacedCloudProfile's provider config.
 	unrendered bool
 	// regions names the place where the regions are listed, for messages.

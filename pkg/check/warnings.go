@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/memo"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
@@ -28,7 +29,7 @@ import (
 )
 
 // withWarnings adds the warnings of semantics S9 about a single profile, and returns the sorted report. Warnings about choices are left out
-// if the profile, or its parent, has errors, because they would only repeat these.
+// if the profile has errors, or cannot be merged into its parent, because they would only repeat these.
 func (c *checker[R]) withWarnings() finding.Report {
 	c.foreignPrefixes()
 	c.ofMachineTypes()
@@ -213,7 +214,7 @@ func (c *checker[R]) withoutImage() {
 		fitted  bool
 	}
 	c.looks = 0
-	offers := c.activeOffers()
+	offers := activeOffers(c.profile)
 	expired := sync.OnceValue(c.expiredOffers)
 	answers := map[capability.Set]answer{}
 	answerFor := func(machine capability.Set) answer {
@@ -246,6 +247,46 @@ func (c *checker[R]) withoutImage() {
 			why := cmp.Or(a.expired[slip], c.nothingFits(t, regions, a.fitted))
 			c.warnUnless(slip, RuleMachineWithoutImage.Fault(field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
 				"machine type %s: %s", t.Name, why))
+		}
+	}
+	c.expiredHere(offers, expired)
+}
+
+// expiredHere warns about machine types of the parent that lose their last active image version by an expiration date of the object.
+func (c *checker[R]) expiredHere(offers []sets.Set[capability.Set], expired func() []map[capability.Set][]string) {
+	var dated []entries.Version
+	for v := range c.Versions() {
+		if c.parent != nil && !isActive(c.profile.Version(v.ID)) && isActive(c.parent.Version(v.ID)) {
+			dated = append(dated, v)
+		}
+	}
+	if len(dated) == 0 {
+		return
+	}
+	above, own := activeOffers(c.parent), sets.New(entries.MachineTypes(c.Spec)...)
+	for _, name := range c.parent.Usable() {
+		if own.Has(name) {
+			continue
+		}
+		if c.looks >= maxLooks {
+			return
+		}
+		machine := c.machine(name)
+		var lost []string
+		for i, region := range c.profile.Regions() {
+			if !c.fitsAny(machine, offers[i]) && c.fitsAny(machine, above[i]) {
+				lost = append(lost, region)
+			}
+		}
+		at := slices.IndexFunc(dated, func(v entries.Version) bool {
+			return slices.ContainsFunc(lost, func(region string) bool {
+				c.looks++
+				return c.fitsAny(machine, sets.New(c.parent.Catalog().Offers(v.ID.Image, v.ID.Version, region)...))
+			})
+		})
+		if at >= 0 {
+			c.Report.Found(RuleMachineWithoutImage, field.ErrorTypeInvalid, c.PathOf(dated[at]).Child("expirationDate"), name,
+				"machine type %s of the parent: %s", name, c.onlyExpired(machine, expired(), lost))
 		}
 	}
 }
@@ -356,41 +397,38 @@ func counted(noun string, names []string) string {
 	return words.Plural(names, noun) + " " + words.Few(names)
 }
 
-// activeOffers returns, for each region, the capabilities of the flavors of active image versions, including the parent's.
-func (c *checker[R]) activeOffers() []sets.Set[capability.Set] {
-	all := make([]sets.Set[capability.Set], len(c.profile.Regions()))
+// activeOffers returns, for each region of a profile, the capabilities of the flavors of active image versions.
+func activeOffers[R any](p *profile.Profile[R]) []sets.Set[capability.Set] {
+	all := make([]sets.Set[capability.Set], len(p.Regions()))
 	for i := range all {
 		all[i] = sets.New[capability.Set]()
 	}
-	for v := range c.profile.Versions() {
+	for v := range p.Versions() {
 		if !v.Active() {
 			continue
 		}
-		for i, region := range c.profile.Regions() {
-			all[i].Insert(c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region)...)
+		for i, region := range p.Regions() {
+			all[i].Insert(p.Catalog().Offers(v.ID.Image, v.ID.Version, region)...)
 		}
 	}
 	return all
 }
 
-// differingOrders warns about active image versions for which the two preference orders pick different flavors on some usable machine type
-// (semantics S5), once for each version.
+// differingOrders warns about the choices for which the two preference orders pick different flavors on some usable machine type (semantics
+// S5), once for each version.
 func (c *checker[R]) differingOrders() {
 	c.looks = 0
-	for v := range c.Versions() {
-		if !v.Active() {
-			continue
-		}
+	for v := range c.choices() {
 		offers := make([][]capability.Set, 0, len(c.profile.Regions()))
 		for _, region := range c.profile.Regions() {
 			offers = append(offers, c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region))
 		}
 		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // regions usually have the same offers
-		types := c.typesAmong(func(machine, worker capability.Set) bool {
+		types := c.typesAmong(v.kinds, func(machine, worker capability.Set) bool {
 			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return c.ordersDiffer(there, machine, worker) })
 		})
 		if len(types) > 0 {
-			c.Report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
+			c.Report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, c.placeOf(v, types), v.Version.Version,
 				"%s: for machine %s the order of %s, which is used here, prefers %s; for the first, change nothing; "+
 					"for the second, narrow the capabilities of the machine type until no other fits; capkit explain shows both",
 				v.ID, counted("type", types), authorOf(c.profile.Order()), c.preferences(v.ID, types))
@@ -470,8 +508,8 @@ const SizeLimit = 3 << 19
 
 // size warns about a profile that comes near the limit or exceeds it. Exceeding it is not an error, because operators can raise etcd's
 // limit.
-func (c *checker[R]) size(profile *v1beta1.CloudProfile) {
-	size, state := profile.Size(), "comes near"
+func (c *checker[R]) size(object *v1beta1.CloudProfile) {
+	size, state := object.Size(), "comes near"
 	if size <= SizeLimit*3/4 {
 		return
 	}

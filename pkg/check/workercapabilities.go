@@ -104,14 +104,13 @@ func (c *checker[R]) ofMachineTypes() {
 func (c *checker[R]) onlyOnRequest() {
 	c.looks = 0
 	defined := c.profile.Vocabulary().WorkerCapabilities()
-	for v := range c.Versions() {
+	for v := range c.choices() {
 		special := c.regionsWithSpecialFlavors(v.ID, defined)
-		if len(special) == 0 || !v.Active() ||
-			versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
+		if len(special) == 0 || versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
 			continue
 		}
 		flavors := len(c.profile.Catalog().Flavors(v.ID.Image, v.ID.Version))
-		types := c.typesAmong(func(machine, worker capability.Set) bool {
+		types := c.typesAmong(v.kinds, func(machine, worker capability.Set) bool {
 			return slices.ContainsFunc(special, func(region string) bool {
 				c.looks += 2 * flavors
 				request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine}
@@ -122,7 +121,7 @@ func (c *checker[R]) onlyOnRequest() {
 		})
 		if len(types) > 0 {
 			what, remedy := c.onRequest(v, types[0], special)
-			c.Report.Found(ruleOnlyOnRequest, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
+			c.Report.Found(ruleOnlyOnRequest, field.ErrorTypeInvalid, c.placeOf(v, types), v.Version.Version,
 				"%s: only worker pools that ask for %s can boot it on machine %s, and Gardener may choose it for others; add a flavor %s",
 				v.ID, what, counted("type", types), remedy)
 		}
@@ -131,7 +130,7 @@ func (c *checker[R]) onlyOnRequest() {
 
 // onRequest names the requirements with which a worker pool boots an image version on a machine type where ordinary pools do not. It also
 // describes the flavor to add, and where.
-func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []string) (what, remedy string) {
+func (c *checker[R]) onRequest(v choice, machineType string, regions []string) (what, remedy string) {
 	var asks, names []string
 	for _, region := range regions {
 		request := imageselector.Request{
@@ -151,7 +150,9 @@ func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []
 	}
 	asks, names = resolve.Distinct(asks), resolve.Distinct(names)
 	remedy = c.forOrdinaryPools(names)
-	if lists := c.flavorLists(v, slices.ContainsFunc(names, c.profile.Vocabulary().IsRegistered)); len(lists) > 0 {
+	if v.inherited {
+		remedy += " to the parent"
+	} else if lists := c.flavorLists(v, slices.ContainsFunc(names, c.profile.Vocabulary().IsRegistered)); len(lists) > 0 {
 		remedy += " under " + strings.Join(lists, " and ")
 	}
 	return words.Or(asks), remedy
@@ -191,10 +192,10 @@ func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []str
 
 // flavorLists returns the places of an image version's flavor lists: in core if ofCore is set, and in the provider config unless it has the
 // legacy format.
-func (c *checker[R]) flavorLists(v entries.Version, ofCore bool) []string {
+func (c *checker[R]) flavorLists(v choice, ofCore bool) []string {
 	var lists []string
 	if ofCore {
-		lists = append(lists, c.PathOf(v).Child("capabilityFlavors").String())
+		lists = append(lists, c.PathOf(v.written).Child("capabilityFlavors").String())
 	}
 	for id, entry := range entries.Mappings(c.Images) {
 		if id == v.ID && !entry.Legacy {

@@ -71,9 +71,9 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 	return usable
 }
 
-// checkVersions reports an image of core, at the path at, of which the provider config has no version, if core lists several.
+// checkVersions reports an image of core, at the path at, of which the provider config has no version, if core lists several to map.
 func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, entries *imageEntries[R]) {
-	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.Report.LeavesOut() {
+	if r.deriver != nil || len(entries.versions) > 0 || len(r.eachMissing(image, at, at)) < 2 || r.Report.LeavesOut() {
 		return
 	}
 	onetoone.ReportUnless(entries.mayBeUnread(), &r.Report, r.versionsMissing(image, at, entries.images[0].Path.Child("versions")))

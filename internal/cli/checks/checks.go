@@ -101,7 +101,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, gardener.Unavailable(&object.Spec, g.Admission.Corrects(object.Spec.Type))...)
 	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
-	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
+	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec, s.Object.Spec.MachineTypes, nil)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
 	g.AddReport(s.Manifest, found)
 	if provider == nil && object.Spec.Type != "" { // core reports an empty type
@@ -114,27 +114,28 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 }
 
-// withoutArchitecture warns about the only one of three or more usable machine types that does not name its architecture, in a profile
-// without capabilities. Gardener sets a default, so it needs the manifest.
-func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
+// withoutArchitecture warns about the only one of three or more usable machine types that does not name its architecture, if it is the
+// object's own, and not inherited from its parent. profile, which is the object or its parent, must not register capabilities. Gardener sets a
+// default, so it needs the manifests.
+func withoutArchitecture(profile *v1beta1.CloudProfileSpec, own, inherited []v1beta1.MachineType) field.ErrorList {
 	var without []int
 	types := 0
-	for i := range spec.MachineTypes {
-		if t := &spec.MachineTypes[i]; ptr.Deref(t.Usable, true) {
+	for i, t := range slices.Concat(own, inherited) {
+		if ptr.Deref(t.Usable, true) {
 			types++
-			if t.Architecture == nil {
+			if t.Architecture == nil && len(t.Capabilities[capability.Architecture]) == 0 {
 				without = append(without, i)
 			}
 		}
 	}
-	if len(spec.MachineCapabilities) > 0 || types < 3 || len(without) != 1 {
+	if len(profile.MachineCapabilities) > 0 || types < 3 || len(without) != 1 || without[0] >= len(own) {
 		return nil
 	}
 	at := field.NewPath("spec", "machineTypes").Index(without[0])
 	return field.ErrorList{{
 		Type: field.ErrorTypeRequired, Field: at.String(), Origin: check.RuleTypeUndeclared.Name,
 		Detail: fmt.Sprintf("machine type %s does not name its architecture, so it is taken for %s; all other machine types name theirs",
-			spec.MachineTypes[without[0]].Name, v1beta1constants.ArchitectureAMD64),
+			own[without[0]].Name, v1beta1constants.ArchitectureAMD64),
 	}}
 }
 
@@ -212,6 +213,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		g.AddErrors(s.Manifest, validate(g, s.Object)...)
 		return
 	}
+	g.AddWarnings(s.Manifest, withoutArchitecture(&parent.Object.Spec, s.Object.Spec.MachineTypes, parent.Object.Spec.MachineTypes)...)
 	inGarden := g.Stored(parent)
 	object := g.StoredNamespaced(s)
 	var report finding.Report

@@ -154,7 +154,11 @@ func (r *reader) collide(keys map[string]*yaml.Node) {
 	version := append([]named{{"images", []string{r.images.version}}, {"flavors", []string{r.flavors.path}}, legacyArchitecture}, references...)
 	r.apart(keys, "a version", version...)
 	if r.flavors.path != "" {
-		r.apart(keys, "a flavor", append([]named{{"flavors", []string{r.flavors.capabilities}}}, references...)...)
+		for _, n := range references { // among each other they are compared already, in a version
+			for _, path := range n.paths {
+				r.apart(keys, "a flavor", named{"flavors", []string{r.flavors.capabilities}}, named{n.key, []string{path}})
+			}
+		}
 	}
 	images := named{"images", []string{r.images.path}}
 	r.apart(keys, "the config", named{"kind", []string{"kind"}}, named{"apiVersion", []string{"apiVersion"}}, images,
@@ -176,7 +180,7 @@ func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 		for _, path := range n.paths {
 			for _, other := range before {
 				if path != "" && (strings.HasPrefix(path+".", other.path+".") || strings.HasPrefix(other.path+".", path+".")) {
-					r.Fault(keys[n.key], "%s leads nowhere: in %s, %s stands there, which %s names", path, of, other.path, other.key)
+					r.Fault(keys[n.key], "%s leads nowhere: in %s, %s stands there, which %s names; write another field, or remove one", path, of, other.path, other.key)
 				}
 			}
 			if path != "" {
@@ -201,9 +205,6 @@ func (r *reader) readType(n *yaml.Node) {
 	}
 }
 
-// versionForm is how an API version is written.
-var versionForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]+$`)
-
 func (r *reader) readVersions(n *yaml.Node) {
 	for _, item := range r.items(n, "API versions, like [acme.provider.extensions.gardener.cloud/v1alpha1]") {
 		version := r.Text(item, "an API version, like acme.provider.extensions.gardener.cloud/v1alpha1")
@@ -213,7 +214,7 @@ func (r *reader) readVersions(n *yaml.Node) {
 		group, name, _ := strings.Cut(version, "/")
 		kind := schema.GroupVersionKind{Group: group, Version: name, Kind: configKind}
 		switch {
-		case !versionForm.MatchString(version):
+		case len(validation.IsDNS1123Subdomain(group)) > 0 || len(validation.IsDNS1123Label(name)) > 0:
 			r.Fault(item, "%s is not an API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
 		case slices.Contains(r.kinds, kind):
 			r.Fault(item, "%s is there twice; remove one of the two", version)

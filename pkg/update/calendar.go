@@ -6,6 +6,7 @@ package update
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -304,11 +305,32 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 			l.kubernetesChange(v.Version, IsGone, classificationOf(v), nil)
 		}
 	}
+	fails := l.failures()
 	for i := range l.Users {
-		if !l.Users[i].leaving() && (!same || !l.sameChoices(chosen[i])) {
+		if !l.Users[i].leaving() && (!same || !fails[l.Users[i].Name()] && !l.sameChoices(chosen[i])) {
 			l.kubernetesNext(i, chosen[i])
 		}
 	}
+}
+
+// failures returns the Shoots whose maintenance fails by other facts about the update.
+func (l *look[R]) failures() map[string]bool {
+	shoots := map[string]bool{}
+	add := func(pools []Pool) {
+		for _, pool := range pools {
+			shoots[pool.Shoot] = true
+		}
+	}
+	add(slices.Collect(maps.Keys(l.Locked())))
+	for _, f := range l.Failing {
+		add(f.Pools)
+	}
+	if l.Admission == maintenance.Validates {
+		for _, b := range l.Changes.Blocked {
+			add(b.Pools)
+		}
+	}
+	return shoots
 }
 
 func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.ExpirableVersion {

@@ -257,7 +257,7 @@ func (g *group) says() string {
 
 // item describes a group in words.
 func (g *group) item() item {
-	i := item{text: g.subject(), pools: poolsText(g.Pools), messages: thenTexts(g.Then)}
+	i := item{text: g.subject(), pools: poolsText(g.Pools), messages: g.thenTexts()}
 	if g.Kind == changes.Offer { // the text says who uses it
 		i.pools = ""
 	}
@@ -424,12 +424,12 @@ func (g *group) kubernetes(aspect update.Aspect) string {
 }
 
 // thenTexts describe the fates of worker pools and Shoots, the worst first.
-func thenTexts(then []changes.Fate) []string {
+func (g *group) thenTexts() []string {
 	var texts []string
 	for _, action := range []maintenance.Action{maintenance.Stuck, maintenance.Fails, maintenance.Forced, maintenance.Updated} {
 		var versions []string
 		of := map[string][]changes.Fate{}
-		for _, f := range then {
+		for _, f := range g.Then {
 			if f.Action == action {
 				to := f.To
 				if f.Boots != nil {
@@ -442,14 +442,14 @@ func thenTexts(then []changes.Fate) []string {
 			}
 		}
 		for _, to := range versions {
-			texts = append(texts, thenText(action, to, of[to]))
+			texts = append(texts, g.thenText(action, to, of[to]))
 		}
 	}
 	return texts
 }
 
-// thenText describes worker pools and control planes with the same fate.
-func thenText(action maintenance.Action, to string, fates []changes.Fate) string {
+// thenText describes worker pools and control planes with the same fate. A fate that no date brings comes with the next maintenance.
+func (g *group) thenText(action maintenance.Action, to string, fates []changes.Fate) string {
 	var shoots []string
 	pools := 0
 	for _, f := range fates {
@@ -461,12 +461,19 @@ func thenText(action maintenance.Action, to string, fates []changes.Fate) string
 	slices.Sort(shoots)
 	shoots = slices.Compact(shoots)
 	who := words.Plural(shoots, "Shoot") + " " + words.Few(shoots)
-	if pools > 0 {
+	switch {
+	case pools > 1 && pools == len(g.Pools): // they have just been named
+		who = "all of them"
+	case pools > 0:
 		who = words.Count(pools, "pool") + " of " + who
 	}
+	the, by := "the", ""
+	if g.Kind == changes.Kubernetes && g.Change.Change != update.NewDate {
+		the, by = "the next", " by the next maintenance"
+	}
 	does := map[maintenance.Action]string{
-		maintenance.Stuck: "stuck, since nothing replaces it", maintenance.Fails: "the maintenance fails as a whole",
-		maintenance.Forced: "forced to " + to, maintenance.Updated: "updated to " + to,
+		maintenance.Stuck: "stuck, since nothing replaces it", maintenance.Fails: the + " maintenance fails as a whole",
+		maintenance.Forced: "forced to " + to + by, maintenance.Updated: "updated to " + to + by,
 	}[action]
 	return does + ": " + who
 }

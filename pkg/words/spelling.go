@@ -110,17 +110,21 @@ func InCase(name string, known []string) string {
 
 // Certain returns the known name that name must mean, so that it can be replaced without asking. It is the only one that differs in case,
 // or by one letter too many or too few, or by two swapped neighbors, in at least five characters. Names that differ in a digit or by a
-// replaced letter may be different things: eu-de-1 and eu-de-2, eu-de and eu-be. It is "" if there is none, or if there are several.
+// replaced letter may be different things: eu-de-1 and eu-de-2, eu-de and eu-be. It is "" if there is none, or if another known name is also
+// one letter away: amr64 may be arm64 or amd64.
 func Certain(name string, known []string) string {
-	meant := ""
+	meant, near := "", 0
 	for _, k := range known {
-		if k == name || !strings.EqualFold(k, name) && !differsInOneSlip(name, k) {
+		slip := strings.EqualFold(k, name) || differsInOneSlip(name, k)
+		if k == name || !slip && (!differsInFewLetters(name, k) || distance([]rune(name), []rune(k), 1) > 1) {
 			continue
 		}
-		if meant != "" {
-			return ""
+		if near++; slip {
+			meant = k
 		}
-		meant = k
+	}
+	if near > 1 {
+		return ""
 	}
 	return meant
 }

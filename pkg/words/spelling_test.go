@@ -68,6 +68,8 @@ func TestCertain(t *testing.T) {
 		{"europee", "europe", "europe"},
 		{"europ", "europe", "europe"},
 		{"europ", "europe europa", ""},
+		{"amr64", "amd64 arm64", ""},
+		{"amr64", "arm64", "arm64"},
 		{"Europe", "europe EUROPE", ""},
 		{"europe", "europe", ""},
 		{"euroqe", "europe", ""},

@@ -139,12 +139,13 @@ func withoutArchitecture(profile *v1beta1.CloudProfileSpec, own, inherited []v1b
 	}}
 }
 
-// withoutRepetitions removes findings that follow from errors of Gardener: that no image fits a machine type with an error, and that a core
-// flavor with an error is not mapped.
+// withoutRepetitions removes findings that follow from errors of Gardener: that no image fits a machine type with an error, that one with a
+// misspelt capability does not declare the right one, and that a core flavor with an error is not mapped.
 func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Report {
 	follows := func(f finding.Finding) bool {
 		return slices.ContainsFunc(errs, func(err *field.Error) bool {
 			return f.Origin == check.RuleMachineWithoutImage.Name && strings.HasPrefix(err.Field, f.Field+".") ||
+				f.Origin == check.RuleTypeUndeclared.Name && err.Field == f.Field+".capabilities" && err.Type == field.ErrorTypeNotSupported ||
 				f.Origin == "provider-flavor-missing" && err.Field == f.Field && err.Type == field.ErrorTypeNotSupported
 		})
 	}

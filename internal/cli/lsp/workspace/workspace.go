@@ -326,16 +326,8 @@ func (w *Workspace) check(ctx context.Context) {
 	defer cancel()
 	w.mutex.Lock()
 	w.stale = cancel
-	changes, looks := w.changes, w.looks
-	byPlace, open := map[place]map[string]*Document{}, map[string]*Document{}
-	for _, doc := range w.docs {
-		p := w.placeOf(doc.Name)
-		if byPlace[p] == nil {
-			byPlace[p] = map[string]*Document{}
-		}
-		byPlace[p][doc.Name], open[doc.Name] = doc, doc
-	}
-	places := w.places
+	changes, looks, places := w.changes, w.looks, w.places
+	byPlace, open := w.byPlace()
 	w.mutex.Unlock()
 
 	results := map[string]*Result{}
@@ -368,6 +360,19 @@ func (w *Workspace) check(ctx context.Context) {
 	}
 	w.places, w.results, w.done = now, results, changes
 	w.end()
+}
+
+// byPlace returns the open documents by name: those of each landscape, and all. The caller must hold the mutex.
+func (w *Workspace) byPlace() (byPlace map[place]map[string]*Document, open map[string]*Document) {
+	byPlace, open = map[place]map[string]*Document{}, map[string]*Document{}
+	for _, doc := range w.docs {
+		p := w.placeOf(doc.Name)
+		if byPlace[p] == nil {
+			byPlace[p] = map[string]*Document{}
+		}
+		byPlace[p][doc.Name], open[doc.Name] = doc, doc
+	}
+	return byPlace, open
 }
 
 // landscape returns the last landscape of a place, or a new one if the place has other settings.

@@ -44,11 +44,12 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 	var all []map[string][]string
 	var unknown []string
 	for i := range read.Regions {
-		if read.Regions[i].Images == nil {
-			unknown = append(unknown, read.Regions[i].Name)
+		region := &read.Regions[i]
+		if region.Images == nil {
+			unknown = append(unknown, region.Name)
 		}
-		for k := range read.Regions[i].Images {
-			image, at := &read.Regions[i].Images[k], fmt.Sprintf("regions[%d].images[%d]", i, k)
+		for k := range region.Images {
+			image, at := &region.Images[k], fmt.Sprintf("regions[%d].images[%d]", i, k)
 			facts := factsOf(image)
 			if all = append(all, facts); !s.chosen(facts) {
 				continue
@@ -57,7 +58,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 			if a.Version == "" {
 				a.Version = l.versionOf(image, at, versions)
 			}
-			l.refer(&a, read.Regions[i].Name, image, at)
+			l.refer(&a, region.Name, image, at)
 			contents.Artifacts = append(contents.Artifacts, a)
 		}
 	}

@@ -107,6 +107,31 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 }
 
+// A pull request may change several profiles. plan compares the first, and says which others are compared with nothing.
+func TestPlanWithAnEarlierRevisionOfSeveral(t *testing.T) {
+	text := read(t, examples+"/cloudprofile.yaml")
+	named := func(name string) string { return strings.Replace(text, "name: openstack", "name: "+name, 1) }
+	inFolder(t, map[string]string{
+		"a.yaml": named("a"), "b.yaml": named("b"), "c.yaml": named("c"), "profiles/d.yaml": named("d"), "shoots/shop.yaml": read(t, examples+"/shoot.yaml"),
+	})
+	git(t, ".", "init", "-q", "-b", "main")
+	git(t, ".", "add", ".")
+	git(t, ".", "commit", "-q", "-m", "first")
+	for _, name := range []string{"b.yaml", "profiles/d.yaml", "shoots/shop.yaml"} {
+		write(t, name, strings.ReplaceAll(read(t, name), "europe", "africa"))
+	}
+	write(t, "new.yaml", named("e")) // which the revision does not have
+	r := run(t, "", strings.Fields("plan --git=main a.yaml b.yaml c.yaml new.yaml profiles shoots")...)
+	want := "note: further profiles differ from main, and are taken as they are now: b.yaml, profiles/d.yaml; " +
+		"compare each by itself: capkit plan --git main b.yaml\n"
+	if r.status != 0 || r.stdout != "CloudProfile a: nothing changes\n" || !strings.Contains(r.stderr, want) {
+		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, "", strings.Fields("plan --git=main b.yaml a.yaml c.yaml shoots")...); strings.Contains(r.stderr, "differ") {
+		t.Errorf("nothing else differs: %s", r.stderr)
+	}
+}
+
 // A pull request may bring a folder that git treats as a repository, and whose configuration names a program. It must not be run.
 func TestPlanRunsNothingThatAManifestBrings(t *testing.T) {
 	repository, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,6 +25,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // The two versions that plan compares, and its other inputs.
@@ -64,7 +66,44 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	if flags.compare {
 		return newComparison(g, was, is)
 	}
+	if flags.Given("git") {
+		noteOthers(ctx, c.Name, g, flags.git)
+	}
 	return newUpdate(g, was, is)
+}
+
+// noteOthers notes which files with further profiles differ from the revision, too. Nothing compares them. A file that the revision does not
+// have is not an update. Suggested commands begin with name.
+func noteOthers(ctx context.Context, name string, g *input.Given, revision string) {
+	var files, differ []string
+	for _, s := range g.Profiles.All {
+		files = append(files, fileOf(s))
+	}
+	for _, s := range g.Namespaced.All {
+		files = append(files, fileOf(s))
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		if file == "" || file == manifest.Stdin {
+			continue
+		}
+		was, err := earlier(ctx, name, revision, file)
+		if is, failed := os.ReadFile(file); err == nil && failed == nil && !bytes.Equal(was, is) {
+			differ = append(differ, file)
+		}
+	}
+	if len(differ) > 0 {
+		g.Notes = append(g.Notes, fmt.Sprintf("further profiles differ from %s, and are taken as they are now: %s; compare each by itself: %s plan --git %s %s",
+			revision, words.Few(differ), name, command.InShell(revision), command.InShell(differ[0])))
+	}
+}
+
+// fileOf returns the file of a profile; empty if it is from a cluster.
+func fileOf[T any](s *input.Source[T]) string {
+	if s.Live {
+		return ""
+	}
+	return s.Manifest.File
 }
 
 // newComparison compares the CloudProfiles in OLD and NEW as if the second replaced the first. Shoots in the two files are ignored.

@@ -541,6 +541,45 @@ func TestImportKeepsTheNewest(t *testing.T) {
 	}
 }
 
+// The versions of Garden Linux differ in x.y, so that --keep does nothing. It says so.
+func TestImportKeepsAllOfDifferentMinors(t *testing.T) {
+	file := importedAWS(t)
+	folder := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.4'")
+	const said = "note: aws: --keep deprecates none of gardenlinux: it keeps the newest of each x.y, and no two of its versions have the same\n"
+	if r := importing(file, "--from=gardenlinux:"+folder, "--keep=1"); r.status != 0 || !strings.Contains(r.stderr, said) {
+		t.Errorf("%+v", r)
+	}
+	folder = otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.3.1'")
+	if r := importing(file, "--from=gardenlinux:"+folder, "--keep=2"); r.status != 0 || strings.Contains(r.stderr, "deprecates none") {
+		t.Errorf("two versions of 1877.3: %+v", r)
+	}
+	if r := importing(file, "--from=gardenlinux:"+filepath.Join(importExamples, "metadata"), "--keep=1"); strings.Contains(r.stderr, "deprecates none") {
+		t.Errorf("a single version: %+v", r)
+	}
+}
+
+// A capability that the profile registers and nothing in the source says counts as all its values. A note names it, for new flavors.
+func TestImportOfUndeclaredCapabilities(t *testing.T) {
+	from := []string{filepath.Join(importExamples, "aws.yaml"), filepath.Join(t.TempDir(), "aws.yaml"), "  machineCapabilities:\n"}
+	file := copyOf(t, from[0], from[1], from[2], from[2]+"  - name: gpu\n    values: [none, nvidia]\n  - name: one\n    values: [only]\n")
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	r := importing("-w", file, source)
+	const said = "note: aws: gardenlinux@1877.3.0: the source does not say gpu, so that new flavors support all its values: none, nvidia; " +
+		"a map, by --map, can say it\n"
+	if r.status != 0 || !strings.Contains(r.stderr, said) || strings.Contains(r.stderr, "does not say one") {
+		t.Errorf("%+v", r)
+	}
+	if r := importing(file, source); r.status != 0 || strings.Contains(r.stderr, "does not say") {
+		t.Errorf("once more: %+v", r)
+	}
+	mapped := filepath.Join(t.TempDir(), "map.yaml")
+	write(t, mapped, strings.Replace(importing("--print-map=gardenlinux").stdout, "capabilities:\n", "capabilities:\n- name: gpu\n  values: [none]\n", 1))
+	file = copyOf(t, from[0], from[1], from[2], from[2]+"  - name: gpu\n    values: [none, nvidia]\n")
+	if r := importing(file, source, "--map="+mapped); r.status != 0 || strings.Contains(r.stderr, "does not say") {
+		t.Errorf("with a map: %+v", r)
+	}
+}
+
 // A NamespacedCloudProfile gets its own versions, and inherits those that its parent gets.
 func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	dir := t.TempDir()

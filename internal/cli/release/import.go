@@ -290,7 +290,27 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 	}
 	w.compare(t)
 	is.Regions = t.missing(w)
+	t.noteSilent(w)
 	return is, w
+}
+
+// noteSilent notes the profile's own capabilities that new flavors do not declare. They support all values then, which is often not true.
+func (t *target) noteSilent(w *wanted) {
+	if t.keepsLegacy {
+		return
+	}
+	means := "the list"
+	if t.contents.Map != nil {
+		means = "a map, by --map,"
+	}
+	for _, c := range t.vocabularyOf {
+		silent := func(f *flavor) bool { return f.same == nil && f.declares[c.Name] == nil }
+		asked := func(d capability.Definition) bool { return d.Name == c.Name } // with a meaning of its own if not declared
+		if len(c.Values) > 1 && slices.ContainsFunc(w.flavors, silent) && !slices.ContainsFunc(t.vocabulary.WorkerCapabilities(), asked) {
+			t.notes = append(t.notes, fmt.Sprintf("%s: the source does not say %s, so that new flavors support all its values: %s; %s can say it",
+				w.id, words.Quoted(c.Name), words.Few(c.Values), means))
+		}
+	}
 }
 
 // why returns the reasons why images were left out, as the end of a sentence.

@@ -32,6 +32,10 @@ func (t *target) keep(wanted []*wanted) {
 	}
 	for i := range t.Spec.MachineImages {
 		image := &t.Spec.MachineImages[i]
+		if t.minorsDiffer(image, imported[image.Name]) {
+			t.notes = append(t.notes, fmt.Sprintf("--keep deprecates none of %s: it keeps the newest of each x.y, and no two of its versions have the same",
+				words.Quoted(image.Name)))
+		}
 		for k := range image.Versions {
 			v := &image.Versions[k]
 			if len(imported[image.Name]) == 0 || slices.Contains(imported[image.Name], v.Version) || t.newer(image, imported[image.Name], v.Version) < t.options.Keep {
@@ -57,6 +61,18 @@ func (t *target) newer(image *v1beta1.MachineImage, imported []string, version s
 		count(other)
 	}
 	return len(newer)
+}
+
+// minorsDiffer reports whether an image has versions beside the imported ones, and no two of all have the same x.y.
+func (t *target) minorsDiffer(image *v1beta1.MachineImage, imported []string) bool {
+	all := slices.Clone(imported)
+	for i := range image.Versions {
+		all = append(all, image.Versions[i].Version)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return len(imported) > 0 && len(all) > len(imported) &&
+		!slices.ContainsFunc(all, func(version string) bool { return t.newer(image, imported, version) > 0 })
 }
 
 // minorOf returns x.y of a version; empty if it is not a semantic version.

@@ -52,6 +52,8 @@ func TestVerifySaysItOnceOfMany(t *testing.T) {
 	contains(t, r.stdout, "warning: machine types m1, m2, m3, m4, m5: not offered in zone europe-1b of region europe, but in europe-1a; "+
 		"to be added to unavailableMachineTypes of the zone [cloud-zone-machine-type]")
 	contains(t, r.stderr, "note: there is no inventory of regions region-1, region-2, region-3, region-4, region-5, and 2 more: nothing is concluded about that\n")
+	r = run(t, "", "verify", "--at=2026-11-27", "--strict", "profile.yaml", "--inventory", "inventory.yaml")
+	contains(t, r.stdout, "error: regions region-1, region-2, region-3, region-4, region-5, and 2 more: there is no inventory; take one [cloud-unread]")
 }
 
 // Findings about a list are in the order of the list.

@@ -94,7 +94,7 @@ func TestVerifyExits(t *testing.T) {
 			"note: the inventory of europe, asia does not have volumeTypes: nothing is concluded about that\n1 object"},
 		{[]string{"  zones: [{name: asia-1a, available: true}]\n", ""}, nil, 0, "",
 			"note: the inventory of asia does not have zones: nothing is concluded about that\n1 object"},
-		{asia, []string{"--strict"}, 1, "there is no inventory of region asia; take one", "1 error"},
+		{asia, []string{"--strict"}, 1, "region asia: there is no inventory; take one [cloud-unread]", "1 error"},
 		{nil, []string{"--at=2028-03-01"}, 0, "", "note: inventory.yaml is 463 days old, taken on 2026-11-23: take a new one, for clouds change"},
 		{nil, []string{"--at=2025-12-01"}, 1, "99999999-0000-4000-8000-000000000001", ""}, // before a version expired
 		{[]string{"taken: \"2026-11-23T12:00:00Z\"\n", ""}, nil, 0, "", "note: inventory.yaml does not say when it was taken"},

@@ -10,6 +10,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,10 +207,15 @@ func (v *verifier[R]) allGaps() (unread []Unread) {
 func (v *verifier[R]) refuse(unread []Unread) {
 	for _, u := range unread {
 		i := slices.IndexFunc(v.spec.Regions, func(r v1beta1.Region) bool { return r.Name == u.Region })
-		v.claims.add(claim{
+		c := claim{
 			rule: ruleUnread, kind: field.ErrorTypeInvalid, at: field.NewPath("spec", "regions").Index(i).Child("name"), value: u.Region, what: u.String(),
 			hint: "; take one with credentials that may read all of it",
-		}, "")
+		}
+		if len(u.Lists) == 0 { // of many regions, with one message
+			c.what = fmt.Sprintf("region %s: there is no inventory", words.Quoted(u.Region))
+			c.hint = cmp.Or(words.DidYouMean(u.Meant), "; take one")
+		}
+		v.claims.add(c, "")
 	}
 }
 

@@ -31,8 +31,7 @@ func TestUnread(t *testing.T) {
 	for strict, want := range map[bool][]string{
 		false: nil,
 		true: {
-			"error cloud-unread spec.regions[0].name\n    there is no inventory of region europe; did you mean eurpoe?; take one with credentials " +
-				"that may read all of it",
+			"error cloud-unread spec.regions[0].name\n    region europe: there is no inventory; did you mean eurpoe?",
 			"error cloud-unread spec.regions[1].name\n    volumeTypes and networks of region asia could not be read when the inventory was taken; " +
 				"take one with credentials that may read all of it",
 		},

@@ -188,7 +188,7 @@ var _ = Describe("On a garden", func() {
 		a = capkit([]string{"lint", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stdout)
 		Expect(a.stdout).To(ContainSubstring("<cluster>: warning: the provider config was not checked: this command knows openstack, not aws; " +
-			"if this type is intended, ignore this warning [provider-unknown]"))
+			"describe it with --provider-file, or ignore this warning [provider-unknown]"))
 	})
 
 	It("nothing in a namespace is an error", func() {

@@ -157,7 +157,8 @@ var manifestRules = []finding.Rule{
 	{Name: input.RuleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
 		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider " +
 			"config was not. If the type resembles a known one, lint reports an error.",
-		Repair: "Use the command of that provider's extension, if it has one. If the type is misspelt, correct it."},
+		Repair: "Describe the type in a file, and name it by `--provider-file` or in `.capkit.yaml`; or use the command of its extension, if it " +
+			"has one. If the type is misspelt, correct it."},
 	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as requested: a worker pool would boot another image, the notation of the file would " +
 			"require further changes, versions that are to be joined differ in more than their images, or the legacy format cannot " +

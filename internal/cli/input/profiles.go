@@ -382,7 +382,7 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 	if meant != "" {
 		return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "this command knows no provider type %s%s", name, meant)
 	}
-	otherwise := "; if this type is intended, ignore this warning"
+	otherwise := "; describe it with --provider-file, or ignore this warning"
 	if name == "" {
 		otherwise = "; write the type"
 	}

@@ -168,6 +168,26 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
+// The job for GitLab installs a release, and its commands exist, with these flags.
+func TestGitLabJob(t *testing.T) {
+	const file = "docs/examples/gitlab-ci.yaml"
+	var jobs map[string]struct{ Script []string }
+	decode(t, file, &jobs)
+	commands := 0
+	for _, line := range jobs["capkit"].Script {
+		words := strings.Fields(line)
+		if _, version, installs := strings.Cut(line, "go install "+module(t)+"/cmd/capkit@"); installs && !regexp.MustCompile(tagged).MatchString(version) {
+			t.Errorf("%q is no release", version)
+		} else if words[0] == "capkit" {
+			commands++
+			checkCommand(t, file, words[1:slices.Index(words, ">")])
+		}
+	}
+	if commands != 2 {
+		t.Errorf("%d commands of capkit", commands)
+	}
+}
+
 // workflowStep is a step of a workflow.
 type workflowStep struct {
 	Uses, Run string

@@ -28,15 +28,17 @@ import (
 //   - machine types that boot another flavor,
 //   - flavors that start to claim a feature by omitting a capability,
 //   - removed machine types and mappings that worker pools use,
+//   - minimum sizes above those of volumes,
 //   - versions that maintenance will choose, and expiration dates that leave it no choice.
 //
 // changes are those of the updated profile, whose spec is at the path spec. by says which webhooks are installed, which determines the
 // result of maintenance (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
-	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
+	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec")}
 	e.redirected(update.Redirected(before, after))
 	e.claims()
 	e.types()
+	e.volumes()
 	e.mappings()
 	e.maintenance(by)
 	e.expirations()
@@ -48,7 +50,6 @@ type effects[R any] struct {
 	after   *profile.Profile[R]
 	changes *update.Changes[R]
 	at      *field.Path
-	locked  map[update.Pool]bool
 	report  finding.Report
 }
 
@@ -100,6 +101,19 @@ func (e *effects[R]) types() {
 	}
 }
 
+// volumes warns about minimum sizes that are raised above the volumes of worker pools.
+func (e *effects[R]) volumes() {
+	for _, v := range e.changes.Volumes {
+		at, of := e.at.Child("volumeTypes"), "volume type "+v.VolumeType
+		if v.MachineType != "" {
+			at, of = e.at.Child("machineTypes"), fmt.Sprintf("%s of machine type %s", of, v.MachineType)
+		}
+		e.report.Found(ruleVolumeSizeInUse, field.ErrorTypeForbidden, at, v.Minimum,
+			"%s: the minimum size is %s, and volumes of %s are smaller; Gardener then refuses every update of these Shoots that leaves the volumes as "+
+				"they are, even the confirmation of their deletion; raise it once all volumes are large enough", of, v.Minimum, shootsOf(v.Pools))
+	}
+}
+
 // These are the ways in which worker pools lose an image version. If the pools boot nothing else, goOn or getNone describes the
 // consequence.
 const (
@@ -133,7 +147,11 @@ func (e *effects[R]) mappings() {
 		}
 		lost[l] = append(lost[l], pools...)
 	}
+	locked := map[update.Pool]bool{} // a loss of the image is no more than that
 	for _, lock := range e.changes.Locks {
+		for _, pool := range lock.Pools {
+			locked[pool] = true
+		}
 		add(loss{lock.ImageVersion, lostUpdates}, lock.Pools...)
 	}
 	gone := map[string]bool{} // already a warning
@@ -146,7 +164,7 @@ func (e *effects[R]) mappings() {
 			continue
 		}
 		for _, pool := range choice.Pools {
-			if !e.locked[pool] {
+			if !locked[pool] {
 				add(l, pool)
 			}
 		}

@@ -28,7 +28,7 @@ func Rules() []finding.Rule {
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
-		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, ruleMaintenanceBlocked, ruleReservedRegistered,
+		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, ruleVolumeSizeInUse, ruleMaintenanceBlocked, ruleReservedRegistered,
 	), finding.On(finding.ObjectSecret, RuleCredentialsMissing, RuleCredentialsKind))))
 	slices.SortFunc(rules, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
@@ -174,6 +174,11 @@ var (
 			"can have the type. If the profile registers capabilities, Gardener v1.150 also rejects every later update of such a Shoot, "+
 			"even the one that confirms its deletion.",
 		"Put the machine type back, with `usable: false`, until no worker pool uses it.")
+	ruleVolumeSizeInUse = finding.Warns("volume-size-in-use",
+		"An update of a profile raises the minimum size of a volume type, or of a machine type's volumes, above the size that worker pools "+
+			"have. Gardener compares the sizes whenever a Shoot is written. So it refuses every later update of such a Shoot that leaves the "+
+			"volume as it is, even the one that confirms its deletion, and its maintenance fails.",
+		"Lower the minimum again, and raise it once all volumes are large enough.")
 	ruleMappingInUse = finding.Warns("mapping-in-use",
 		"An update of a profile removes the flavor, or the reference, that worker pools boot. Their machines keep running. If another "+
 			"flavor fits, new machines boot that one; otherwise they keep booting the removed image, as long as the cloud has it, and new "+

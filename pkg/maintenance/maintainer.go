@@ -333,12 +333,12 @@ func about(image Image, refusal gardenerrules.Refusal) string {
 
 // tooSmall returns why a worker pool's volume makes Gardener refuse every update of its Shoot; empty if it does not.
 func (m *Maintainer) tooSmall(worker *v1beta1.Worker) string {
-	minimum := gardenerrules.VolumeTooSmall(m.profile, worker)
+	minimum := gardenerrules.VolumeTooSmall(m.profile, worker.Machine.Type, worker.Volume)
 	if minimum == nil {
 		return ""
 	}
 	return fmt.Sprintf("the volume has %s, and the profile demands %s, without which Gardener takes no update of the Shoot",
-		worker.Volume.VolumeSize, minimum)
+		worker.Volume.VolumeSize, &minimum.Size)
 }
 
 // locks returns why a worker pool makes Gardener refuse every update of its Shoot; empty if it does not.

@@ -263,10 +263,11 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	}
 }
 
-// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked].
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked], and if
+// Gardener takes no update of the Shoot because of the volume, a [VolumeLock].
 func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
-	if why == "" || chosen == "" {
+	if why == "" || chosen == "" || l.raisedAbove(&pool) != nil {
 		return
 	}
 	if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, chosen) {

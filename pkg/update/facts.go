@@ -66,6 +66,9 @@ type Changes[R any] struct {
 	// Locks are the machine types that no longer fit any core flavor of an image version, so that Gardener refuses every later update of
 	// the Shoots (semantics S16); sorted by image, version and machine type.
 	Locks []*Lock
+	// Volumes are the minimum sizes above the volumes of worker pools, so that Gardener refuses every later update of the Shoots that leaves
+	// them as small (semantics S16); sorted by volume type, machine type and size.
+	Volumes []*VolumeLock
 	// Blocked are the image versions that Gardener's maintenance would choose for worker pools that cannot boot them, and would not have
 	// chosen before (semantics S15); sorted by image, version and replacement.
 	Blocked []*Blocked
@@ -154,6 +157,16 @@ type Lock struct {
 	Pools       []Pool
 }
 
+// VolumeLock is a minimum size above the volumes of worker pools.
+type VolumeLock struct {
+	VolumeType string
+	// MachineType is set if it demands the minimum, and not the volume type.
+	MachineType string
+	// Minimum is the size, as 50Gi.
+	Minimum string
+	Pools   []Pool
+}
+
 // Blocked is an image version that Gardener's maintenance would choose for worker pools that cannot boot it.
 type Blocked struct {
 	provider.ImageVersion
@@ -189,6 +202,9 @@ func (c *Changes[R]) Locked() map[Pool]bool {
 	for _, l := range c.Locks {
 		add(l.Pools)
 	}
+	for _, l := range c.Volumes {
+		add(l.Pools)
+	}
 	return locked
 }
 
@@ -199,6 +215,9 @@ func (c *Changes[R]) sort() {
 	slices.SortFunc(c.Types, func(a, b *TypeGone) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.Locks, func(a, b *Lock) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.MachineType, b.MachineType))
+	})
+	slices.SortFunc(c.Volumes, func(a, b *VolumeLock) int {
+		return cmp.Or(cmp.Compare(a.VolumeType, b.VolumeType), cmp.Compare(a.MachineType, b.MachineType), cmp.Compare(a.Minimum, b.Minimum))
 	})
 	slices.SortStableFunc(c.Expires, func(a, b *Expiry) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.View, b.View))

@@ -33,6 +33,7 @@ func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		library: library,
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
+		volumes: map[volumeLockKey]*VolumeLock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[4]string]*Roll{},
 		failing:           map[[3]string]*Failing{},
 		changedKubernetes: map[kubernetesKey]*KubernetesChange{}, ownMeanings: sets.New[string](), now: time.Now(),
@@ -51,6 +52,7 @@ type collector[R any] struct {
 	choices map[choiceKey]*Choice[R]
 	gone    map[string]*TypeGone
 	locks   map[lockKey]*Lock
+	volumes map[volumeLockKey]*VolumeLock
 	blocked map[maintenance.Blocked]*Blocked
 
 	expiries          map[expiryKey]*Expiry
@@ -83,6 +85,12 @@ type lockKey struct {
 	machineType string
 }
 
+// volumeLockKey identifies a [VolumeLock].
+type volumeLockKey struct{ volumeType, machineType, minimum string }
+
+// volumeKey has what decides whether a volume is too small.
+type volumeKey struct{ machineType, volumeType, size string }
+
 // look is the state for one view.
 type look[R any] struct {
 	*collector[R]
@@ -95,7 +103,9 @@ type look[R any] struct {
 	// known has the choice of each comparison, nil if nothing changes.
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
-	regional  map[asked]*Choice[R]
+	regional map[asked]*Choice[R]
+	// tooSmall has the minimum that the update raises above each volume, nil if it does not.
+	tooSmall  map[volumeKey]*gardenerrules.Minimum
 	forecasts map[time.Time]*[2]forecast[R]
 }
 
@@ -106,7 +116,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After),
 		was: maintenance.NewMaintainer(c.library, v.Before.Spec(), workers), is: maintenance.NewMaintainer(c.library, v.After.Spec(), workers),
 		wasBoots: bootsBy(v.Before), isBoots: bootsBy(v.After),
-		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
+		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{}, tooSmall: map[volumeKey]*gardenerrules.Minimum{},
 		forecasts: map[time.Time]*[2]forecast[R]{},
 	}
 	l.meanings()
@@ -225,6 +235,7 @@ func keyOf(value any) string {
 
 // lock collects a worker pool's machine type if it is removed and the pool got machines before, and new locks of its Shoot (semantics S16).
 func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
+	l.lockByVolume(at, pool)
 	if pool.MachineType == "" {
 		return // a NamespacedCloudProfile defines it
 	}
@@ -250,6 +261,36 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 		})
 		lock.Pools = append(lock.Pools, at)
 	}
+}
+
+// raisedAbove returns the minimum size that the update raises above a worker pool's volume; nil if there is none.
+func (l *look[R]) raisedAbove(pool *provider.Pool) *gardenerrules.Minimum {
+	if pool.Volume == nil || pool.Volume.Type == nil {
+		return nil
+	}
+	return memo.Get(l.tooSmall, volumeKey{pool.MachineType, *pool.Volume.Type, pool.Volume.VolumeSize}, func() *gardenerrules.Minimum {
+		if gardenerrules.VolumeTooSmall(l.Before.Spec(), pool.MachineType, pool.Volume) != nil {
+			return nil
+		}
+		return gardenerrules.VolumeTooSmall(l.After.Spec(), pool.MachineType, pool.Volume)
+	})
+}
+
+// lockByVolume collects a minimum size that the update raises above a worker pool's volume.
+func (l *look[R]) lockByVolume(at Pool, pool *provider.Pool) {
+	minimum := l.raisedAbove(pool)
+	if minimum == nil {
+		return
+	}
+	key := volumeLockKey{volumeType: *pool.Volume.Type, minimum: minimum.Size.String()}
+	if minimum.OfMachineType {
+		key.machineType = pool.MachineType
+	}
+	lock := memo.Get(l.volumes, key, func() *VolumeLock {
+		l.Volumes = append(l.Volumes, &VolumeLock{VolumeType: key.volumeType, MachineType: key.machineType, Minimum: key.minimum})
+		return l.Volumes[len(l.Volumes)-1]
+	})
+	lock.Pools = append(lock.Pools, at)
 }
 
 // maintain collects the choices of maintenance that a Shoot's worker pools cannot boot. It does nothing if the choices cannot have changed.

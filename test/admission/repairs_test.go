@@ -62,6 +62,7 @@ var updates = map[string]string{
 	"image-choice-changed": "gardenlinux@1877.5.0: new machines of machine type either_4_8 boot another flavor than the existing ones",
 	"machine-type-in-use":  "machine type bare_8_16 is removed and still used by Shoot garden-demo/updates",
 	"mapping-in-use":       "gardenlinux@1877.5.0: no image is left for worker pools of Shoot garden-demo/updates (1 pool)",
+	"volume-size-in-use":   "volume type default: the minimum size is 50Gi, and volumes of Shoot garden-demo/updates (1 pool) are smaller",
 	"maintenance-blocked":  "gardenlinux@1877.6.0: Gardener's maintenance would choose it for worker pools of Shoot garden-demo/updates (1 pool)",
 }
 

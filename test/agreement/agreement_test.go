@@ -18,6 +18,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
@@ -36,6 +37,7 @@ import (
 // Consequences of an update for a Shoot, which has only one worker pool.
 const (
 	locked     = "locked"
+	tooSmall   = "too small a volume"
 	goOn       = "go on"
 	otherImage = "another image"
 	blocked    = "maintenance"
@@ -120,12 +122,42 @@ func changed(t *rapid.T, w *worlds.World) *worlds.World {
 	return is
 }
 
+// drawVolumes draws volumes for Shoots, and minimum sizes for them before and after an update of a profile.
+func drawVolumes(t *rapid.T, was, is *v1beta1.CloudProfile, shoots []*v1beta1.Shoot) {
+	sizes := []string{"10Gi", "20Gi", "30Gi"}
+	volumeType := rapid.SampledFrom([]string{"disk", "disk", "other"})
+	minimum := func(label string) *resource.Quantity {
+		return new(resource.MustParse(rapid.SampledFrom(sizes).Draw(t, label)))
+	}
+	for i, p := range []*v1beta1.CloudProfile{was, is} {
+		of := []string{"before", "after"}[i]
+		p.Spec.VolumeTypes = []v1beta1.VolumeType{{Name: "disk", Class: "standard"}, {Name: "other", Class: "standard"}}
+		if rapid.Bool().Draw(t, "minimum "+of) {
+			p.Spec.VolumeTypes[0].MinSize = minimum("minimum size " + of)
+		}
+		for i := range p.Spec.MachineTypes {
+			if rapid.IntRange(0, 3).Draw(t, "own minimum "+of) == 0 {
+				p.Spec.MachineTypes[i].Storage = &v1beta1.MachineTypeStorage{
+					Class: "standard", Type: volumeType.Draw(t, "type "+of), MinSize: minimum("own minimum size " + of),
+				}
+			}
+		}
+	}
+	for _, s := range shoots {
+		s.Spec.Provider.Workers[0].Volume = &v1beta1.Volume{
+			Type: new(volumeType.Draw(t, "volume type")), VolumeSize: rapid.SampledFrom(sizes).Draw(t, "volume size"),
+		}
+	}
+}
+
 // ofProfile draws an update of a CloudProfile that is used directly.
 func ofProfile(t *rapid.T) update {
 	old := worlds.Draw(t)
 	reserve(t, old)
 	was, is := cloudProfile(old), cloudProfile(changed(t, old))
-	return update{"CloudProfile", was, is, was, nil, drawShoots(t, "CloudProfile", "profile", old)}
+	shoots := drawShoots(t, "CloudProfile", "profile", old)
+	drawVolumes(t, was, is, shoots)
+	return update{"CloudProfile", was, is, was, nil, shoots}
 }
 
 // ofChild draws an update of a NamespacedCloudProfile.
@@ -146,9 +178,10 @@ func ofParent(t *rapid.T) update {
 	reserve(t, parent)
 	updated, child := changed(t, parent), worlds.DrawChild(t, parent)
 	updated.Capabilities, child.Versions = parent.Capabilities, nil
-	was := cloudProfile(parent)
+	was, is := cloudProfile(parent), cloudProfile(updated)
 	shoots := append(drawShoots(t, "CloudProfile", "profile", parent), drawShoots(t, "NamespacedCloudProfile", "child", parent)...)
-	return update{"CloudProfile", was, cloudProfile(updated), was, childProfile(child), shoots}
+	drawVolumes(t, was, is, shoots)
+	return update{"CloudProfile", was, is, was, childProfile(child), shoots}
 }
 
 // warnings returns the admission warnings about the update.
@@ -164,7 +197,7 @@ func (u *update) warnings(tb testing.TB) []string {
 
 // change holds the fields of a change in capkit plan's output that this test needs.
 type change struct {
-	Kind, When, Version, Region, Profile, Capability string
+	Kind, When, Version, Region, Profile, Capability, VolumeType string
 
 	From, To json.RawMessage
 	Pools    []struct{ Shoot string }
@@ -219,9 +252,12 @@ var (
 	deleting   = regexp.MustCompile("note: the update of .* locks Shoots that are being deleted.*")
 )
 
-// warned returns the consequences that the warnings name.
-func warned(tb testing.TB, warnings []string) consequences {
-	found := consequences{}
+// warned returns the consequences that the warnings name. That of a Shoot that is being deleted is locked, as in the note of plan.
+func (u *update) warned(tb testing.TB, warnings []string) consequences {
+	found, leaving := consequences{}, map[string]bool{}
+	for _, s := range u.shoots {
+		leaving[namespace+"/"+s.Name] = s.DeletionTimestamp != nil
+	}
 	for _, warning := range warnings {
 		shoots := shootNames.FindAllString(warning, -1)
 		if len(shoots) == 0 {
@@ -229,7 +265,7 @@ func warned(tb testing.TB, warnings []string) consequences {
 		}
 		what := ""
 		for _, by := range []struct{ words, what string }{
-			{"confirmation of their deletion", locked}, {"Gardener's maintenance would choose", blocked},
+			{"the minimum size is", tooSmall}, {"confirmation of their deletion", locked}, {"Gardener's maintenance would choose", blocked},
 			{"keep booting", goOn}, {"keep their machine classes", goOn}, {"boot another one", otherImage},
 		} {
 			if what == "" && strings.Contains(warning, by.words) {
@@ -240,7 +276,11 @@ func warned(tb testing.TB, warnings []string) consequences {
 			tb.Fatalf("a warning about Shoots: %s", warning)
 		}
 		for _, s := range shoots {
-			found.add(s, what)
+			if what == tooSmall && leaving[s] {
+				found.add(s, locked)
+			} else {
+				found.add(s, what)
+			}
 		}
 	}
 	return found
@@ -250,11 +290,11 @@ func warned(tb testing.TB, warnings []string) consequences {
 // not warn about another image, and cannot while the profile still has the old reference.
 func (u *update) planned(changes []change, warned consequences) consequences {
 	found := consequences{}
-	for _, kind := range []string{locked, goOn, blocked, otherImage} {
+	for _, kind := range []string{locked, tooSmall, goOn, blocked, otherImage} {
 		for _, c := range changes {
 			for _, pool := range c.Pools {
 				what, lockedAlready := consequenceOf(&c), slices.Contains(found[pool.Shoot], locked)
-				if what != kind || lockedAlready && what != blocked {
+				if what != kind || lockedAlready && what != blocked && what != tooSmall {
 					continue
 				}
 				if what == otherImage && (u.has(&c) || !slices.Contains(warned[pool.Shoot], what)) {
@@ -325,6 +365,9 @@ func (u *update) inPlace(version string) bool {
 func consequenceOf(c *change) string {
 	switch c.Kind + c.When {
 	case "locked":
+		if c.VolumeType != "" {
+			return tooSmall
+		}
 		return locked
 	case "kept":
 		return goOn
@@ -384,7 +427,7 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 				for range 5 { // some consequences are rare
 					u := draw(r)
 					warnings, changes := u.warnings(t), u.plan(t, folder)
-					warned := warned(t, warnings)
+					warned := u.warned(t, warnings)
 					planned := u.planned(changes, warned)
 					for _, s := range u.shoots {
 						if s.DeletionTimestamp != nil && len(warned[namespace+"/"+s.Name]) > 0 {
@@ -410,7 +453,7 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 			})
 		})
 	}
-	for _, what := range []string{locked, goOn, otherImage, blocked, "being deleted", "gardener-boot-type secure", "gardener-update-type in-place"} {
+	for _, what := range []string{locked, tooSmall, goOn, otherImage, blocked, "being deleted", "gardener-boot-type secure", "gardener-update-type in-place"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

@@ -93,6 +93,7 @@ type Change struct {
 	Image       string `json:"image,omitempty"`
 	Version     string `json:"version,omitempty"`
 	MachineType string `json:"machineType,omitempty"`
+	VolumeType  string `json:"volumeType,omitempty"`
 	Region      string `json:"region,omitempty"`
 	// Requested are the explicit requirements, without the implied ones.
 	Requested []capability.Requirement `json:"requested,omitempty"`

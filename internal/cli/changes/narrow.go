@@ -80,6 +80,7 @@ func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 	}
 	facts.Types = slices.DeleteFunc(facts.Types, func(t *update.TypeGone) bool { return a.none(&t.Pools) })
 	facts.Locks = slices.DeleteFunc(facts.Locks, func(l *update.Lock) bool { return a.none(&l.Pools) })
+	facts.Volumes = slices.DeleteFunc(facts.Volumes, func(l *update.VolumeLock) bool { return a.none(&l.Pools) })
 	facts.Blocked = slices.DeleteFunc(facts.Blocked, func(b *update.Blocked) bool {
 		if a.none(&b.Pools) {
 			return true

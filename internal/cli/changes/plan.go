@@ -44,6 +44,13 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 				"Shoots, even the confirmation of their deletion; revert this",
 		}, l.Pools)
 	}
+	for _, l := range facts.Volumes {
+		w.add(Change{
+			Kind: Locked, VolumeType: l.VolumeType, MachineType: l.MachineType,
+			Message: fmt.Sprintf("the minimum size is %s, and their volumes are smaller: Gardener refuses every later update of these Shoots that "+
+				"leaves the volumes as they are, even the confirmation of their deletion; raise it once all volumes are large enough", l.Minimum),
+		}, l.Pools)
+	}
 	w.blocked(facts.Blocked)
 	for _, f := range facts.Failing {
 		w.add(Change{

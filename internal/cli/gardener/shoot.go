@@ -294,9 +294,9 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 
 // volume enforces the profile's minimum volume size.
 func (c *offer) volume(worker *v1beta1.Worker, at *field.Path) {
-	if minimum := gardenerrules.VolumeTooSmall(c.profile, worker); minimum != nil {
+	if minimum := gardenerrules.VolumeTooSmall(c.profile, worker.Machine.Type, worker.Volume); minimum != nil {
 		c.errs = append(c.errs, field.Invalid(at.Child("size"), worker.Volume.VolumeSize,
-			fmt.Sprintf("size must be >= %s", minimum)).WithOrigin(RuleCore))
+			fmt.Sprintf("size must be >= %s", &minimum.Size)).WithOrigin(RuleCore))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/changes"
@@ -243,7 +244,7 @@ func merged(groups []*group, key func(*group) string, add func(g, other *group))
 
 // says returns a key of the group's content, except machine types, regions and pools.
 func (g *group) says() string {
-	parts := []string{string(g.When), g.Profile, g.Image, g.Version, changes.Settings(g.Requested), g.Rule, g.Field}
+	parts := []string{string(g.When), g.Profile, g.Image, g.Version, g.VolumeType, strconv.FormatBool(g.MachineType == ""), changes.Settings(g.Requested), g.Rule, g.Field}
 	switch g.Kind {
 	case changes.OtherImage:
 		parts = append(parts, report.Reference(g.From), report.Reference(g.To))
@@ -486,6 +487,10 @@ func (g *group) subject() string {
 	text := g.Image + "@" + g.Version
 	types := words.Few(g.types)
 	switch {
+	case g.VolumeType != "" && types != "":
+		return fmt.Sprintf("volume type %s of %s %s", g.VolumeType, words.Plural(g.types, "machine type"), types)
+	case g.VolumeType != "":
+		return "volume type " + g.VolumeType
 	case g.Image == "":
 		return words.Plural(g.types, "machine type") + " " + types
 	case types != "":

@@ -61,6 +61,9 @@ type Changes[R any] struct {
 	// Choices are the combinations whose image changes, including from or to none. For each view, possible worker pools come first if it
 	// requests them, then the existing ones, in their order.
 	Choices []*Choice[R]
+	// Same counts the combinations that boot the same image before and after the update, without special requests, in the first view. Only if
+	// that has All.
+	Same int
 	// Types are the missing machine types that worker pools use; sorted by name.
 	Types []*TypeGone
 	// Locks are the machine types that no longer fit any core flavor of an image version, so that Gardener refuses every later update of

@@ -37,7 +37,7 @@ func (l *look[R]) all() {
 		formerly = func(of resolve.Combination) (string, bool) { return of.Version, true }
 	}
 	for _, machineType := range resolve.Distinct(entries.MachineTypes(l.After.Spec()), entries.MachineTypes(l.Before.Spec())) {
-		for _, template := range templates {
+		for i, template := range templates {
 			pool := provider.Pool{MachineType: machineType, Worker: template.Worker}
 			was, is := l.Before.Ask(pool, template.More...), l.After.Ask(pool, template.More...)
 			requested := requestedBy(&was, &is)
@@ -48,7 +48,11 @@ func (l *look[R]) all() {
 					continue
 				}
 				had, has := l.Before.HasRegion(of.Region), l.After.HasRegion(of.Region)
-				l.possible(of, &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)})
+				found := &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)}
+				l.possible(of, found)
+				if i == 0 && l.index == 0 && found.Before != nil && found.same() {
+					l.Same++
+				}
 			}
 		}
 	}

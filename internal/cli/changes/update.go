@@ -36,6 +36,8 @@ type Planned struct {
 	// lifecycle stages, and names of reserved capabilities.
 	Rewritten []string `json:"rewritten,omitempty"`
 
+	// Same counts the combinations that boot the same image before and after the update, without special requests.
+	Same int `json:"-"`
 	// Kind is the profile's kind.
 	Kind string `json:"-"`
 	// WithoutUsers is set if no Shoots were given and none were requested from a cluster.
@@ -125,7 +127,7 @@ func (u *Update) Plan() (*Planned, error) {
 	Sort(all)
 	return &Planned{
 		Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Rewritten: rewritten, Kind: u.Kind, ComparedWith: u.ComparedWith,
-		Some: u.Filter.Said() != "",
+		Same: facts.Same, Some: u.Filter.Said() != "",
 	}, nil
 }
 

@@ -55,6 +55,9 @@ func markdown(p *changes.Planned, w io.Writer) {
 		}
 		fmt.Fprint(w, "\n</details>\n")
 	}
+	if text := sameImages(p); text != "" {
+		fmt.Fprintf(w, "\n%s\n", text)
+	}
 }
 
 // escaped escapes all Markdown and HTML in a text.

@@ -128,6 +128,23 @@ func Print(p *changes.Planned, w io.Writer) {
 		report.Printf(w, "\n%s\n", o.first)
 		o.printRest(w)
 	}
+	if text := sameImages(p); text != "" {
+		report.Printf(w, "\n%s\n", text)
+	}
+}
+
+// sameImages says that no image changes, if an update changes fields that could change it; otherwise it is empty.
+func sameImages(p *changes.Planned) string {
+	could := func(path string) bool {
+		return strings.Contains(path, "machineCapabilities[") || strings.Contains(path, "machineImages[") || strings.HasSuffix(path, ".capabilities")
+	}
+	does := func(c changes.Change) bool {
+		return slices.Contains([]changes.Kind{changes.NoMachines, changes.Kept, changes.OtherImage, changes.New, changes.Gone}, c.Kind)
+	}
+	if p.Same == 0 || p.ComparedWith != "" || !slices.ContainsFunc(p.Others, could) || slices.ContainsFunc(p.Changes, does) {
+		return ""
+	}
+	return fmt.Sprintf("The same images boot as before, in %s of image version, machine type and region.", words.Count(p.Same, "combination"))
 }
 
 // other lists differing paths that belong to no change: a single path is in the first line, several have a line each.

@@ -7,6 +7,7 @@ package inventory
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -98,8 +99,9 @@ func decode(text []byte, kind string, into any) finding.List {
 		if several(trimmed) {
 			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
 		}
-		if moreBehind(text) {
-			return one(field.ErrorTypeInvalid, nil, nil, "there is more text after the end of the document: write one document in a file")
+		if line := moreBehind(text); line > 0 {
+			return one(field.ErrorTypeInvalid, nil, nil, fmt.Sprintf("line %d: there is more text after the end of the document: "+
+				"write one document in a file", line))
 		}
 		converted, err := toJSON(text)
 		if err != nil {
@@ -131,14 +133,17 @@ func several(text []byte) bool {
 // contentLine matches the first line that is neither empty nor a comment.
 var contentLine = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*$`)
 
-// moreBehind reports whether the text continues after the end of a document, which is a mapping in braces or one whose first line is
-// indented. YAML decoders ignore the rest without an error. A mapping that begins with a letter extends to the end of the text.
-func moreBehind(text []byte) bool {
+// moreBehind returns the line where the text continues after the end of a document, which is a mapping in braces or one whose first line
+// is indented; 0 if it does not. YAML decoders ignore the rest without an error. A mapping that begins with a letter extends to the end.
+func moreBehind(text []byte) int {
 	if line := contentLine.Find(text); len(line) > 0 && unicode.IsLetter(rune(line[0])) {
-		return false
+		return 0
 	}
-	reader, begun := strictyaml.Reader{}, false
-	return reader.Read(text, "", func(*yaml.Node) { begun = true }) != nil && begun
+	reader, begun, more := strictyaml.Reader{}, false, (*strictyaml.Fault)(nil)
+	if err := reader.Read(text, "", func(*yaml.Node) { begun = true }); begun && errors.As(err, &more) {
+		return more.Line
+	}
+	return 0
 }
 
 // comments matches comments on lines of their own, and document marks.

@@ -45,15 +45,15 @@ func TestRead(t *testing.T) {
 		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{": there are several documents: write one in a file"}},
 		"two of them as JSON": {
 			text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []}` + "\n" + `{"kind": "Inventory"}`,
-			want: []string{": there is more text after the end of the document: write one document in a file"},
+			want: []string{": line 2: there is more text after the end of the document: write one document in a file"},
 		},
 		"something behind braces": {
 			text: "# of today\n{apiVersion: capkit/v1, kind: Inventory, provider: aws, regions: []}\nregions: [{name: a}]\n",
-			want: []string{": there is more text after the end of the document: write one document in a file"},
+			want: []string{": line 3: there is more text after the end of the document: write one document in a file"},
 		},
 		"something behind what is indented": {
 			text: " apiVersion: capkit/v1\n kind: Inventory\n provider: aws\n regions: []\nregions: [{name: a}]\n",
-			want: []string{": there is more text after the end of the document: write one document in a file"},
+			want: []string{": line 5: there is more text after the end of the document: write one document in a file"},
 		},
 		"all of it indented":    {text: " apiVersion: capkit/v1\n kind: Inventory\n provider: aws\n regions: []\n"},
 		"JSON before a comment": {text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []} # of today` + "\n---\n"},

@@ -27,7 +27,7 @@ const maxGuesses = 64
 
 // Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked. It applies
 // the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that the type has nowhere: they may be of a newer
-// Gardener. The object is nil if there are other errors, for example a key in the wrong place. Do not modify it. In the returned manifest,
+// Gardener. Of a misspelt key beside the right one, the right one counts. The object is nil if there are other errors, for example a key in the wrong place. Do not modify it. In the returned manifest,
 // the object's paths lead to the written text.
 func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 	known := m[o]
@@ -143,7 +143,8 @@ func (g *guess) take(errs finding.List) bool {
 	return true
 }
 
-// suggested collects the correction that an error at a path suggests. It returns false if the suggested key exists, or the path does not.
+// suggested collects the correction that an error at a path suggests: a key whose suggestion exists beside it is left out. It returns
+// false if the path does not exist.
 func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	key, value := g.find(path)
 	meant := f.Suggestion
@@ -151,8 +152,9 @@ func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	switch meant.Replace {
 	case finding.ReplaceKey:
 		beside := append(slices.Clip(path[:len(path)-1]), fieldpath.Segment{Name: meant.With, Index: -1})
-		if other, _ := g.find(beside); other.end > 0 {
-			return false
+		if other, _ := g.find(beside); other.end > 0 { // the right key is there as well
+			g.splice(g.member(span{key.start, value.end}), nil)
+			return value.end > 0
 		}
 		value = key
 		if above, is := strings.CutSuffix(f.Field, meant.Name); is {
@@ -169,6 +171,15 @@ func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 }
 
 func (g *guess) splice(at span, with []byte) { g.splices = append(g.splices, splice{at, with}) }
+
+// member returns a member of an object that has others, with the comma before it, or behind the first one.
+func (g *guess) member(at span) span {
+	before := bytes.TrimRight(g.text[:at.start], " \t\r\n")
+	if before[len(before)-1] == ',' {
+		return span{len(before) - 1, at.end}
+	}
+	return span{at.start, at.end + bytes.IndexByte(g.text[at.end:], ',') + 1}
+}
 
 // spliced returns the intended text.
 func (g *guess) spliced() []byte {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/manifest"
@@ -73,10 +74,23 @@ func TestMeant(t *testing.T) {
 	}
 }
 
+// Of a misspelt key and the right one beside it, the right one counts, wherever the other one is.
+func TestMeantIsTheRightKey(t *testing.T) {
+	for _, spec := range []string{
+		"  machineTypes: [{name: big}]\n  machinetypes: [{name: small}]\n",
+		"  machineTypez: [{name: small}]\n  machineTypes: [{name: big}]\n",
+		"  regions: []\n  machinetypes: 5\n  machineTypez: [{name: small}]\n  machineTypes: [{name: big, useable: true, usable: false}]\n  type: a\n",
+	} {
+		meant, _ := decoding.Meant[v1beta1.CloudProfile](nil, parsed(t, spec))
+		if meant == nil || len(meant.Spec.MachineTypes) != 1 || meant.Spec.MachineTypes[0].Name != "big" || ptr.Deref(meant.Spec.MachineTypes[0].Usable, false) {
+			t.Errorf("%s: it is %+v", spec, meant)
+		}
+	}
+}
+
 func TestMeantIsNotGuessed(t *testing.T) {
 	for name, spec := range map[string]string{
 		"a key in the wrong place":            "  machineTypes: [{name: small, regions: [europe]}]\n",
-		"a key that is misspelt beside it":    "  machineTypes: []\n  machinetypes: [{name: small}]\n",
 		"two that are misspelt":               "  machinetypes: []\n  machineTipes: [{name: small}]\n",
 		"a list for a text":                   "  type: [openstack]\n",
 		"a number for a text":                 "  machineImages: [{name: gl, versions: [{version: 1.2}]}]\n",
@@ -131,7 +145,7 @@ func TestMeantConfig(t *testing.T) {
 		t.Errorf("it was decoded %d times", decoded)
 	}
 	raw = []byte(`{"keystonURL": "u", "keystoneURL": "v"}`)
-	if meant := decoding.Memory(nil).Config(o, raw, at.String(), decode); meant.Raw != nil {
-		t.Errorf("of two keys, %s was meant", meant.Raw)
+	if meant := decoding.Memory(nil).Config(o, raw, at.String(), decode); string(meant.Raw) != `{ "keystoneURL": "v"}` || len(meant.Taken) != 1 {
+		t.Errorf("of two keys, %s was meant, after %v", meant.Raw, meant.Taken)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 
 	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
@@ -222,20 +223,33 @@ func definitions() []v1beta1.CapabilityDefinition {
 	return all
 }
 
-func profiles(a *asked) []choice {
+// profiles returns the profiles that the object at the place can name: for a Shoot, those of its provider type.
+func profiles(a *asked) (all []choice) {
+	given, wanted := a.known.Given, ""
+	if kindOf(a.object) == "Shoot" {
+		wanted = a.object.Text("spec", "provider", "type")
+	}
+	add := func(name, file string, of *input.Source[v1beta1.CloudProfile]) {
+		if wanted == "" || of == nil || of.Object == nil || slices.Contains([]string{"", wanted}, of.Object.Spec.Type) {
+			all = append(all, choice{name: name, detail: a.known.Short(file)})
+		}
+	}
 	if kindOf(a.object) == "Shoot" && a.object.Text("spec", "cloudProfile", "kind") == "NamespacedCloudProfile" {
 		namespace := a.object.Text("metadata", "namespace")
-		var own []choice
-		for _, s := range a.known.Given.Namespaced.All {
-			if s.Manifest.Namespace == namespace {
-				own = append(own, choice{name: s.Manifest.Name, detail: a.known.Short(s.Manifest.File)})
+		for _, s := range given.Namespaced.All {
+			if s.Manifest.Namespace != namespace {
+				continue
 			}
+			var parent *input.Source[v1beta1.CloudProfile]
+			if s.Object != nil {
+				parent = given.ParentOf(s)
+			}
+			add(s.Manifest.Name, s.Manifest.File, parent)
 		}
-		return own
+		return all
 	}
-	var all []choice
-	for _, s := range a.known.Given.Profiles.All {
-		all = append(all, choice{name: s.Name, detail: a.known.Short(s.Manifest.File)})
+	for _, s := range given.Profiles.All {
+		add(s.Name, s.Manifest.File, s)
 	}
 	return all
 }

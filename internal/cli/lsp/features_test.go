@@ -276,6 +276,38 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// A Shoot is offered the profiles of its provider type, and all of them while it has none.
+func TestProfilesOfTheProviderTypeAreOffered(t *testing.T) {
+	profile, child := example(t, "cloudprofile.yaml"), example(t, "namespacedcloudprofile.yaml")
+	e := begin(t, map[string]string{
+		"p.yaml": profile, "n.yaml": child,
+		"q.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata: {name: other}\nspec: {type: other}\n",
+		"m.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: others, namespace: garden-demo}\n" +
+			"spec: {parent: {kind: CloudProfile, name: other}}\n",
+		"o.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: orphan, namespace: garden-demo}\n" +
+			"spec: {parent: {kind: CloudProfile, name: unknown}}\n",
+	})
+	n := 0
+	for place, want := range map[string]struct{ typed, all []string }{
+		"cloudProfile: {name: ‸}":                               {[]string{"openstack"}, []string{"openstack", "other"}},
+		"cloudProfileName: ‸":                                   {[]string{"openstack"}, []string{"openstack", "other"}},
+		"cloudProfile: {kind: NamespacedCloudProfile, name: ‸}": {[]string{"orphan", "team"}, []string{"orphan", "others", "team"}},
+	} {
+		for provider, want := range map[string][]string{"\n  provider: {type: openstack}": want.typed, "": want.all} {
+			at, text := where(t, "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot\nmetadata: {name: shop, namespace: garden-demo}\nspec:\n  "+
+				place+provider+"\n")
+			n++
+			file := fmt.Sprintf("shoot%d.yaml", n)
+			e.open(file, text)
+			got := labels(e.complete(file, at))
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s%s: %q, want %q", place, provider, got, want)
+			}
+		}
+	}
+}
+
 // In JSON all names are quoted, and an incomplete name begins with a quote.
 func TestCompletionInJSON(t *testing.T) {
 	inJSON := func(name string) string {

@@ -516,6 +516,52 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
+// What cannot be read is reported together with the obstacles in other profiles, and nothing that only follows from it.
+func TestMigrateRefusesAllAtOnce(t *testing.T) {
+	const head = "apiVersion: core.gardener.cloud/v1beta1\nkind: "
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		write(t, path, text)
+		return path
+	}
+	profile, unread := read(t, "../../example/cloudprofile.yaml"), head+"CloudProfile\nmetadata: {name: unread}\nspec: {type: openstack, machineTypes: 5}\n"
+	child := func(name, parent, more string) string {
+		return head + "NamespacedCloudProfile\nmetadata: {name: " + name + ", namespace: garden-demo}\nspec: {parent: {kind: CloudProfile, name: " + parent + "}" +
+			more + "}\n"
+	}
+	below := child("below", "openstack", ", machineTypes: [{name: a, cpu: 1, gpu: 0, memory: 1Gi, capabilities: {hypervisor: [baremetal]}}]")
+	files := []string{
+		file("broken.yaml", "a: [\n"), file("unread.yaml", unread), file("profile.yaml", profile),
+		file("children.yaml", child("of-unread", "unread", "")+"---\n"+child("wrong", "openstack", ", machineTypes: 5")+"---\n"+below+
+			"---\n"+child("of-broken", "broken", "")),
+		file("shoot.yaml", replacing(t)(shoot(t), "    kind: CloudProfile\n    name: openstack\n", "    kind: NamespacedCloudProfile\n    name: wrong\n")),
+	}
+	legacy := read(t, legacyProfile)
+	aliased := strings.Replace(legacy, "regions:\n        - name: europe\n", "regions: &all\n        - name: europe\n", 1) +
+		"      - version: 2135.4.0\n        regions: *all\n"
+	for args, want := range map[string][]string{
+		"--back " + strings.Join(files, " "): {
+			"broken.yaml:1:1 [syntax]", "children.yaml:9:55 [field-type]", "children.yaml:14:124 [migration]", "children.yaml:19:37 [profile-missing]",
+			"unread.yaml:4:25 [field-type]",
+		},
+		"--provider-config " + file("aliased.yaml", aliased) + " " + file("mars.yaml", head+"CloudProfile\nmetadata: {name: mars}\nspec: {type: mars}\n"): {
+			"aliased.yaml:44:18 [migration]", "mars.yaml:4:8 [provider-unknown]",
+		},
+	} {
+		r := run(t, "", append([]string{"migrate"}, strings.Fields(args)...)...)
+		var said []string
+		for line := range strings.Lines(r.stderr) {
+			if at, message, found := strings.Cut(strings.TrimSpace(line), ": error: "); found {
+				said = append(said, strings.TrimPrefix(at, folder+"/")+message[strings.LastIndex(message, " ["):])
+			}
+		}
+		if r.status != 1 || r.stdout != "" || !slices.Equal(said, want) {
+			t.Errorf("%d: %q, want %q\n%s", r.status, said, want, r.stderr)
+		}
+	}
+}
+
 // A Shoot of a missing CloudProfile does not prevent the migration of another one.
 func TestMigrateBesideOtherShoots(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file.yaml")

@@ -8,13 +8,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/check"
@@ -54,6 +57,30 @@ func (m *migration) noProfile() report.Finding {
 		f.Line, f.Column = 1, 1
 	}
 	return f
+}
+
+// obstacles adds what prevents the migration of the profiles that were read, if other inputs were not. It leaves out NamespacedCloudProfiles
+// whose parent was not read, and removes all of these from the inputs.
+func (m *migration) obstacles() {
+	keep(&m.Namespaced, func(s *input.Source[v1beta1.NamespacedCloudProfile]) bool {
+		if s.Object == nil {
+			return false
+		}
+		if parent := m.ParentOf(s); parent != nil {
+			return parent.Object != nil
+		}
+		return m.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name").Type == field.ErrorTypeNotFound
+	})
+	keep(&m.Profiles, func(s *input.Source[v1beta1.CloudProfile]) bool { return s.Object != nil })
+	keep(&m.Shoots, func(s *input.Source[v1beta1.Shoot]) bool { return s.Object != nil })
+	m.used, m.becomes = m.uses(), map[*manifest.Object]files.Edit{}
+	m.migrateAll()
+}
+
+// keep removes the other objects.
+func keep[T any](objects *input.Objects[T], kept func(*input.Source[T]) bool) {
+	objects.All = slices.DeleteFunc(objects.All, func(s *input.Source[T]) bool { return !kept(s) })
+	maps.DeleteFunc(objects.ByName, func(_ string, s *input.Source[T]) bool { return !slices.Contains(objects.All, s) })
 }
 
 // specs returns the specs of the profiles in files. The spec of a NamespacedCloudProfile includes its parent's

@@ -70,6 +70,7 @@ func (m *migration) run() (migrated, error) {
 		m.checkReferences()
 	}
 	if len(m.Findings) > 0 {
+		m.obstacles()
 		return answer, nil
 	}
 	if err := m.checkFlags(); err != nil {
@@ -118,9 +119,6 @@ const lifecycleGate = "VersionClassificationLifecycle"
 func (m *migration) step() ([]files.Changed, error) {
 	m.becomes = map[*manifest.Object]files.Edit{}
 	m.migrateAll()
-	if len(m.Findings) > 0 {
-		return nil, nil
-	}
 	changing := map[string]bool{}
 	for o := range m.becomes {
 		changing[o.File] = true

@@ -7,10 +7,12 @@ package check
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -124,6 +126,9 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 			n.checkEntries(n.At.Child("providerConfig"), list, fields[list.Field])
 		}
 	}
+	if ignorer, _ := provider.As[providerconfig.FieldIgnorer](n.parent.Provider()); ignorer != nil {
+		n.checkImages(fields["machineImages"])
+	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		at := n.At.Child("providerConfig", name)
 		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || providerconfig.Empty(fields[name]) || n.Unread.Covers(at) {
@@ -133,6 +138,47 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
 			strings.Join(own, ", "), name, n.name)
 	}
+}
+
+// checkImages requires that images of the parent's provider config say here, besides their versions, nothing else than there, where the
+// provider ignores what it does not know.
+func (n *namespacedChecker[R]) checkImages(value any) {
+	images, _ := value.([]any)
+	var parents map[string]map[string]any // nil until needed
+	for i, image := range images {
+		object, _ := image.(map[string]any)
+		of, _ := object["name"].(string)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if name == "name" || name == "versions" || providerconfig.Empty(object[name]) {
+				continue
+			}
+			if parents == nil {
+				parents = imagesIn(n.parent.Spec().ProviderConfig)
+			}
+			if parent, found := parents[of]; found && !reflect.DeepEqual(parent[name], object[name]) {
+				n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, n.At.Child("providerConfig", "machineImages").Index(i).Child(name), nil,
+					"image %s has versions only in a NamespacedCloudProfile whose parent has it, too; %s is that of the parent, CloudProfile %s: remove it",
+					of, name, n.name)
+			}
+		}
+	}
+}
+
+// imagesIn returns the images of a provider config by name, of two the first.
+func imagesIn(config *runtime.RawExtension) map[string]map[string]any {
+	images := map[string]map[string]any{}
+	var fields struct {
+		MachineImages []map[string]any `json:"machineImages"`
+	}
+	if !providerconfig.HasContent(config) || json.Unmarshal(config.Raw, &fields) != nil {
+		return images
+	}
+	for _, image := range fields.MachineImages {
+		if name, _ := image["name"].(string); images[name] == nil {
+			images[name] = image
+		}
+	}
+	return images
 }
 
 // checkEntries requires unique keys of the entries in a further list, in the object at the path above, because entries are merged by key.

@@ -138,7 +138,8 @@ var (
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent already has and maps.",
 		"Remove the entry from the provider config.")
 	ruleNamespacedConfig = finding.Denies("namespaced-config-field",
-		"The provider config of a NamespacedCloudProfile has fields other than `machineImages`. All others are the parent's.",
+		"The provider config of a NamespacedCloudProfile has fields other than `machineImages`, or an image that the parent has, too, has "+
+			"other fields than `versions`. All others are the parent's.",
 		"Remove the field, or have it changed in the parent.")
 	RuleEntryDuplicate = finding.Denies("namespaced-entry-duplicate",
 		"A list in the provider config of a NamespacedCloudProfile, whose entries are merged with those of the parent, has two entries of one name.",

@@ -87,6 +87,30 @@ func TestMigrateKeepsWhatIsNotKnown(t *testing.T) {
 	}
 }
 
+// What a NamespacedCloudProfile says of an image of its parent, besides versions, would be lost without a word.
+func TestNamespacedImageFieldsAreTheParents(t *testing.T) {
+	profile, child := read(t, root+"/example/stackit/cloudprofile.yaml"), read(t, root+"/example/stackit/namespacedcloudprofile.yaml")
+	const image = "\n    - name: gardenlinux\n"
+	files := map[string]string{"profile.yaml": replacing(t)(profile, image, image+"      vendor: a\n      since: {year: 1}\n")}
+	says := map[string]string{
+		"the same": "      vendor: a\n      since: {year: 1}\n", "empty": "      vendor: ''\n", "another": "      vendor: b\n      since: {year: 1}\n",
+		"further": "      tier: 1\n",
+	}
+	for name, text := range says {
+		files[name+".yaml"] = replacing(t)(child, image, image+text)
+	}
+	files["own.yaml"] = strings.ReplaceAll(replacing(t)(child, image, image+"      vendor: b\n"), "name: gardenlinux", "name: mine")
+	inFolder(t, files)
+	for name, want := range map[string]string{"the same": "", "empty": "", "own": "", "another": "vendor", "further": "tier"} {
+		r := runFor(table, "", "lint", "profile.yaml", name+".yaml")
+		says := "image gardenlinux has versions only in a NamespacedCloudProfile whose parent has it, too; " + want + " is that of the parent"
+		if got := strings.Contains(r.stdout, "namespaced-config-field"); got != (want != "") || got && (!strings.Contains(r.stdout, says) ||
+			strings.Count(r.stdout, ": error: ") != 1) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 // Core gets flavors even if the provider config cannot have any. The images keep their mappings.
 func TestMigrateOfALegacyConfig(t *testing.T) {
 	inFolder(t, map[string]string{"hcloud.yaml": read(t, root+"/example/hcloud/cloudprofile-legacy.yaml")})

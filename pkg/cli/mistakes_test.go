@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,7 +31,8 @@ func TestMistakes(t *testing.T) {
 		var files []string
 		mistake := c.Text("mistake")
 		file, rest, _ := strings.Cut(mistake, "\n")
-		inputs := []string{"cloudprofile.yaml", "shoot.yaml"}
+		folder := filepath.Dir(file) // that of a cloud, or of OpenStack
+		inputs := []string{filepath.Join(folder, "cloudprofile.yaml"), filepath.Join(folder, "shoot.yaml")}
 		if !slices.Contains(inputs, file) {
 			inputs = append(inputs, file)
 		}
@@ -44,7 +46,7 @@ func TestMistakes(t *testing.T) {
 				text = withMistakes(c.T(), text, rest)
 			}
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			files = append(files, path)

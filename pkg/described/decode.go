@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Decode reads the fields of a config that the description names, and ignores all others. The config may be absent if the description has
-// no images.
+// Decode reads the fields of a config that the description names, and ignores all others. It warns about those by which a field was probably
+// meant that the description names. The config may be absent if the description has no images.
 func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Reference], finding.Report) {
 	var report finding.Report
 	if p.images.path == "" && !providerconfig.HasContent(raw) {
@@ -32,11 +32,15 @@ func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 	kindOf := func() schema.GroupVersionKind {
 		return schema.FromAPIVersionAndKind(config.Elem().Field(0).String(), config.Elem().Field(1).String())
 	}
-	report.Errors = providerconfig.DecodeKnown(raw, p.kinds, config.Interface(), kindOf, at)
+	var ignored finding.List
+	report.Errors, ignored = providerconfig.Ignorable(providerconfig.DecodeKnown(raw, p.kinds, config.Interface(), kindOf, at))
 	if p.images.path == "" {
 		return provider.Config[Reference]{}, report
 	}
-	r := reading{p, &report}
+	r := reading{Provider: p, report: &report}
+	if len(ignored) > 0 {
+		r.lacking = map[string]bool{}
+	}
 	images := r.read(p.imagesAt.of(config.Elem()), at.Child(p.images.path))
 	if p.overridesAt != nil {
 		list := p.overridesAt.of(config.Elem())
@@ -46,6 +50,7 @@ func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 			images = providerconfig.Override(images, overrides, p.overrideNameAt.of(region).String(), path.Child(p.overrides.name))
 		}
 	}
+	providerconfig.FieldsIgnored(&report, ignored, r.lacking)
 	return provider.Config[Reference]{Images: images}, report
 }
 
@@ -53,6 +58,8 @@ func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 type reading struct {
 	Provider
 	report *finding.Report
+	// lacking has the paths of fields whose absence is an error, and those above them. It is nil if no absent field was probably meant.
+	lacking map[string]bool
 }
 
 // read converts a list of images at a path.
@@ -73,9 +80,72 @@ func (r reading) read(list reflect.Value, at *field.Path) []imageselector.Image[
 			}
 			image.Versions = append(image.Versions, version)
 		}
+		if r.lacking != nil {
+			r.lackingIn(&image)
+		}
 		images = append(images, image)
 	}
 	return images
+}
+
+// lackingIn collects the fields that an image lacks: names, and the fields of references. A version or a flavor without an image also lacks
+// the lists that may have one.
+func (r reading) lackingIn(image *imageselector.Image[Reference]) {
+	if image.Name == "" {
+		r.lacks(image.Path, r.images.name)
+	}
+	for i := range image.Versions {
+		version := &image.Versions[i]
+		if version.Version == "" {
+			r.lacks(version.Path, r.images.version)
+		}
+		if len(version.Flavors) == 0 {
+			r.lacks(version.Path, r.flavors.path, r.regions.path)
+		}
+		for k := range version.Flavors {
+			if lacks := r.lackingInFlavor(&version.Flavors[k]); lacks && version.Legacy {
+				r.lacks(version.Path, r.flavors.path)
+			}
+		}
+	}
+}
+
+// lackingInFlavor collects the fields that a flavor lacks, and reports whether these are fields of references.
+func (r reading) lackingInFlavor(flavor *imageselector.Flavor[Reference]) bool {
+	var errs field.ErrorList
+	if flavor.Global != nil {
+		errs = r.ValidateReference(flavor.Global.Ref, flavor.Global.Path)
+	} else if len(flavor.Regional) == 0 {
+		r.lacks(flavor.Path, r.regions.path)
+	}
+	for _, regional := range flavor.Regional {
+		if regional.Region == "" {
+			r.lacks(regional.Path, r.regions.name)
+		}
+		errs = append(errs, r.ValidateReference(regional.Ref, regional.Path)...)
+	}
+	for _, err := range errs {
+		r.lacksAt(err.Field)
+	}
+	return len(errs) > 0
+}
+
+// lacks notes that an entry lacks fields. It skips those that the format does not have.
+func (r reading) lacks(entry *field.Path, fields ...string) {
+	for _, path := range fields {
+		if path != "" {
+			r.lacksAt(childOf(entry, pathOf(path)).String())
+		}
+	}
+}
+
+func (r reading) lacksAt(path string) {
+	for above := range fieldpath.Upward(path) {
+		if r.lacking[above] {
+			return
+		}
+		r.lacking[above] = true
+	}
 }
 
 // deriveIn derives the references that the entries of a version leave out.

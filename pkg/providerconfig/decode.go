@@ -82,7 +82,7 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 		}
 		return
 	}
-	if f.Origin != strictjson.OriginUnknownField || f.Type != field.ErrorTypeForbidden || len(names) == 0 {
+	if !unknownField(*f) || len(names) == 0 {
 		return
 	}
 	place, name := strings.Join(names, "."), names[len(names)-1]
@@ -125,7 +125,7 @@ func referenceAmong(detail string) string {
 func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	var report finding.Report
 	for _, err := range errs {
-		if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden { // such as the number of omitted errors
+		if !unknownField(err) {
 			report.Errors = append(report.Errors, err)
 			continue
 		}

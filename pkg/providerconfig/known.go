@@ -17,11 +17,43 @@ import (
 )
 
 // DecodeKnown is [Decode] for a config of several API versions whose type has only a part of its fields: it ignores fields that into, a
-// pointer to a struct, does not have. kindOf returns apiVersion and kind of into after decoding. kinds has at least one element.
+// pointer to a struct, does not have, unless an absent field was probably meant. [Ignorable] tells these errors from others. kindOf returns
+// apiVersion and kind of into after decoding. kinds has at least one element.
 func DecodeKnown(
 	raw *runtime.RawExtension, kinds []schema.GroupVersionKind, into any, kindOf func() schema.GroupVersionKind, at *field.Path,
 ) finding.List {
 	return decode(strictjson.DecodeKnown, raw, kinds, into, kindOf, at, nil)
+}
+
+// Ignorable splits the errors of [DecodeKnown]. ignored are those about unknown fields, which the config may really have.
+func Ignorable(all finding.List) (errs, ignored finding.List) {
+	for _, err := range all {
+		if unknownField(err) {
+			ignored = append(ignored, err)
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	return errs, ignored
+}
+
+// FieldsIgnored adds the ignored fields of [Ignorable] to a report: as warnings or, if the absence of the field that was probably meant is an
+// error anyway, as the error that explains it. lacking has the paths of these absent fields. It modifies the errors in ignored.
+func FieldsIgnored(report *finding.Report, ignored finding.List, lacking map[string]bool) {
+	for _, f := range ignored {
+		if lacking[strings.TrimSuffix(f.Field, f.Suggestion.Name)+f.Suggestion.With] {
+			report.Errors = append(report.Errors, f)
+			continue
+		}
+		f.Origin = RuleFieldUnknown
+		f.Detail += " if the extension has this field, keep it: it is not known here"
+		report.Warn(f)
+	}
+}
+
+// unknownField reports whether an error of a decoder is about an unknown field, and not, for example, the number of omitted errors.
+func unknownField(err finding.Finding) bool {
+	return err.Origin == strictjson.OriginUnknownField && err.Type == field.ErrorTypeForbidden
 }
 
 // configMissing returns the error for a missing config.

@@ -28,6 +28,8 @@ const (
 	RuleReferenceMissing = "reference-missing"
 	// RuleWorkerFieldUnknown applies to providers whose provider.WorkerConfig has a KnownUpTo.
 	RuleWorkerFieldUnknown = "unknown-worker-field"
+	// RuleFieldUnknown applies to providers that are a [FieldIgnorer].
+	RuleFieldUnknown = "unknown-config-field"
 
 	ruleConfigMissing      = "provider-config-missing"
 	ruleImageIgnored       = "version-image-ignored"
@@ -68,6 +70,10 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 		"One version entry has the fields of both formats: `regions`, or another field that names the image in the legacy format, and "+
 			"`capabilityFlavors`.",
 		"Move the regions into the flavors and remove `regions`. An architecture is a capability of a flavor. Only different versions may differ in format."),
+	finding.Warns(RuleFieldUnknown,
+		"The provider config of a cloud by description has a field that is not known here, and looks like one that is known and absent. It "+
+			"is ignored: the extension may have more fields.",
+		"Correct the spelling. If the extension has the field, ignore the warning."),
 	finding.Warns(ruleImageIgnored,
 		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
 		"Remove the `image`, or move it into the flavor that it belongs to."),

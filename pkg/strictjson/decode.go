@@ -8,6 +8,7 @@
 // Start reading at [Decode]. A document without errors is decoded once, by a fast decoder that is as strict. If that refuses the document,
 // it is compared with the Go type, value by value (walk.go, with the fields that fields.go finds), and words.go formats the mismatches.
 // Then the decoder of Kubernetes decodes the valid part. If there is no mismatch, the strict decoder of Kubernetes has the last word.
+// Where unknown fields are ignored, near.go finds those by which a known field was probably meant.
 //
 // [Unmarshal] is for documents that an API server has written, which have no errors to report.
 //
@@ -68,7 +69,8 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) finding.Li
 }
 
 // DecodeKnown is [Decode] for a type that has only a part of the document's fields. It ignores fields that the type does not have, except
-// for duplicate keys in them.
+// for duplicate keys in them, and for near misses: unknown fields by which another field was probably meant that is absent there. Each of
+// these has a suggestion, and comes after the other problems of its object. It does not affect into.
 func DecodeKnown(data []byte, into any, at *field.Path, options ...Option) finding.List {
 	return decode(data, into, at, true, options)
 }
@@ -79,8 +81,11 @@ func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Opt
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInternal, Field: fieldpath.Text(at), Detail: "decoding needs a non-nil pointer"}})
 	}
-	if decodeFast(data, into, knownOnly, options) {
+	if decodeFast(data, into, false, options) {
 		return nil
+	}
+	if knownOnly && decodeFast(data, into, true, options) {
+		return nearMisses(data, target.Type().Elem(), at)
 	}
 	if problem := syntaxProblem(data, at); problem != nil {
 		return finding.Of(field.ErrorList{problem})

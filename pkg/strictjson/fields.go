@@ -54,6 +54,11 @@ func fieldsOf(t reflect.Type) *structFields {
 	return cached.(*structFields)
 }
 
+// without returns the names of the fields that are not present.
+func (f *structFields) without(present func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(f.names), present)
+}
+
 // membersOf returns the members that the struct type t and the types embedded in it declare. The types in within embed t.
 func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 	if slices.Contains(within, t) {

@@ -38,7 +38,7 @@ type walker struct {
 	// tokens reads the document, which is known to be valid, so its errors are ignored.
 	tokens *jsontext.Decoder
 	data   []byte
-	// knownOnly ignores fields that the type does not have.
+	// knownOnly ignores fields that the type does not have, except for near misses.
 	knownOnly bool
 	errs      finding.List
 	budget    int
@@ -53,12 +53,17 @@ type value struct {
 	as         reflect.Type
 }
 
-// walk compares a document, which must be valid JSON, with a type. knownOnly ignores fields that the type does not have.
+// walk compares a document, which must be valid JSON, with a type. knownOnly is that of the walker.
 func walk(data []byte, t reflect.Type, at *field.Path, knownOnly bool) *walker {
-	w := &walker{data: data, knownOnly: knownOnly, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	w := newWalker(data)
+	w.knownOnly = knownOnly
 	w.value(t, at)
 	return w
+}
+
+func newWalker(data []byte) *walker {
+	return &walker{data: data, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
 // skip consumes the next value or key and returns its text, which is valid until the next one is read.
@@ -104,6 +109,7 @@ func (w *walker) value(t reflect.Type, at *field.Path) {
 // object consumes an object whose members are those of a struct.
 func (w *walker) object(fields *structFields, at *field.Path) {
 	seen := map[string]int{}
+	var ignored []string
 	for w.enter(); !w.leave(); {
 		name := unquote(w.skip())
 		here := at.Child(short(name))
@@ -111,6 +117,9 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		switch f, known := fields.byName[name]; {
 		case !known && w.knownOnly:
 			w.value(anything, here) // which may have duplicate keys
+			if seen[name] == 1 {
+				ignored = append(ignored, name)
+			}
 		case !known:
 			w.skip()
 			if seen[name] == 1 {
@@ -122,6 +131,9 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		default:
 			w.value(f.typ, here)
 		}
+	}
+	if len(ignored) > 0 {
+		w.nearMisses(ignored, fields.without(func(name string) bool { return seen[name] > 0 }), func() *field.Path { return at })
 	}
 }
 

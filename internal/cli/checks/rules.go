@@ -88,7 +88,7 @@ func Rules(providers ...command.Provider) []finding.Rule {
 	described := false
 	without := map[string]bool{
 		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, providerconfig.RuleWorkerFieldUnknown: true,
-		resolve.RuleMachineUnmet.Name: true, check.RuleFlavorOfMachineTypes.Name: true,
+		resolve.RuleMachineUnmet.Name: true, check.RuleFlavorOfMachineTypes.Name: true, providerconfig.RuleFieldUnknown: true,
 	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
@@ -102,6 +102,9 @@ func Rules(providers ...command.Provider) []finding.Rule {
 		}
 		if p.Workers().KnownUpTo() != "" {
 			delete(without, providerconfig.RuleWorkerFieldUnknown)
+		}
+		if _, ignores := provider.As[providerconfig.FieldIgnorer](p); ignores {
+			delete(without, providerconfig.RuleFieldUnknown)
 		}
 		if _, extends := provider.As[provider.ListExtender](p); extends {
 			delete(without, check.RuleEntryDuplicate.Name)

@@ -147,8 +147,7 @@ var mayImport = map[string][]string{
 	"internal/cli/input/coreonly": {"internal/cli/command", "pkg/capability", "pkg/finding", "pkg/imageselector", "pkg/provider"},
 	"internal/cli/repair": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/strictjson",
-		"pkg/words",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {
 		"internal/cli/input", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit",

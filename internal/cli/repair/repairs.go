@@ -20,7 +20,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -29,7 +28,6 @@ import (
 var repairs = map[string]func(g *input.Given, object any, f report.Finding) patch{
 	strictjson.OriginFieldType:       repairSuggested,
 	strictjson.OriginUnknownField:    repairSuggested,
-	providerconfig.RuleFieldUnknown:  repairSuggested,
 	input.RuleFlavorWrapped:          repairWrapped,
 	input.RuleProviderUnknown:        repairType,
 	input.RuleObjectKind:             repairKind,

@@ -25,7 +25,7 @@ func TestQuickFixesAreThoseOfLint(t *testing.T) {
 	for name, repairable := range map[string]bool{
 		"core-flavor-wrapped": true, "field-type": true, "object-kind": true, "unknown-field": true, "reserved-capability-first-text": true,
 		"unknown-config-field": false,
-		"region-unknown": false, "provider-flavor-missing": false,
+		"region-unknown":       false, "provider-flavor-missing": false,
 	} {
 		text := example(t, "broken/"+name+".yaml")
 		e := begin(t, map[string]string{"p.yaml": text})

@@ -27,8 +27,8 @@ const maxGuesses = 64
 
 // Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked. It applies
 // the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that the type has nowhere: they may be of a newer
-// Gardener. Of a misspelt key beside the right one, the right one counts. The object is nil if there are other errors, for example a key in the wrong place. Do not modify it. In the returned manifest,
-// the object's paths lead to the written text.
+// Gardener. Of a misspelt key beside the right one, the right one counts. The object is nil if there are other errors, for example a key in
+// the wrong place. Do not modify it. In the returned manifest, the object's paths lead to the written text.
 func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 	known := m[o]
 	if known.meant != nil {

@@ -261,7 +261,10 @@ func merged(groups []*group, key func(*group) string, add func(g, other *group))
 
 // says returns a key of the group's content, except machine types, regions and pools.
 func (g *group) says() string {
-	parts := []string{string(g.When), g.Profile, g.Image, g.Version, g.VolumeType, strconv.FormatBool(g.MachineType == ""), changes.Settings(g.Requested), g.Rule, g.Field}
+	parts := []string{
+		string(g.When), g.Profile, g.Image, g.Version, g.VolumeType, strconv.FormatBool(g.MachineType == ""), changes.Settings(g.Requested),
+		g.Rule, g.Field,
+	}
 	switch g.Kind {
 	case changes.OtherImage:
 		parts = append(parts, report.Reference(g.From), report.Reference(g.To))

@@ -21,10 +21,8 @@ import (
 // maxNames is the maximum number of names that a message lists.
 const maxNames = 5
 
-// Few joins the first five names for a message, and adds the number of the others. It quotes each name with [Quoted], except empty ones. Of
-// equal names, here as in all functions that join names, only the first counts.
+// Few joins the first five names for a message, and adds the number of the others. It quotes each name with [Quoted], except empty ones.
 func Few(names []string) string {
-	names = distinct(names)
 	first := slices.Clone(names[:min(len(names), maxNames)])
 	for i, name := range first {
 		if name != "" {
@@ -36,7 +34,6 @@ func Few(names []string) string {
 
 // JoinFew joins the first five clauses with a separator, and adds the number of the others, like [Few].
 func JoinFew(clauses []string, separator string) string {
-	clauses = distinct(clauses)
 	return JoinFirst(len(clauses), clauses[:min(len(clauses), maxNames)], separator)
 }
 
@@ -56,7 +53,6 @@ func Or(names []string) string { return join(names, " or ") }
 func And(names []string) string { return join(names, " and ") }
 
 func join(names []string, beforeLast string) string {
-	names = distinct(names)
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
@@ -64,19 +60,9 @@ func join(names []string, beforeLast string) string {
 	return strings.Join(names[:last], ", ") + beforeLast + names[last]
 }
 
-// distinct returns the names, each once.
-func distinct(names []string) []string {
-	seen := make(map[string]bool, len(names))
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		again := seen[name]
-		seen[name] = true
-		return again
-	})
-}
-
-// Plural returns the noun in singular for one name, otherwise in plural. Equal names are one.
+// Plural returns the noun in singular for one name, otherwise in plural.
 func Plural(names []string, noun string) string {
-	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return name != names[0] }) {
+	if len(names) == 1 {
 		return noun
 	}
 	return noun + "s"

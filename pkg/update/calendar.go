@@ -14,6 +14,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
@@ -263,11 +264,11 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	}
 }
 
-// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked], and if
-// Gardener takes no update of the Shoot because of the volume, a [VolumeLock].
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked]. If its
+// volume is too small, Gardener refuses any version; the update has caused that only if it is a [VolumeLock].
 func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
-	if why == "" || chosen == "" || l.raisedAbove(&pool) != nil {
+	if why == "" || chosen == "" || gardenerrules.VolumeTooSmall(l.After.Spec(), pool.MachineType, pool.Volume) != nil {
 		return
 	}
 	if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, chosen) {

@@ -263,22 +263,17 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	}
 }
 
-// raisedAbove returns the minimum size that the update raises above a worker pool's volume; nil if there is none.
-func (l *look[R]) raisedAbove(pool *provider.Pool) *gardenerrules.Minimum {
+// lockByVolume collects a minimum size that the update raises above a worker pool's volume.
+func (l *look[R]) lockByVolume(at Pool, pool *provider.Pool) {
 	if pool.Volume == nil || pool.Volume.Type == nil {
-		return nil
+		return
 	}
-	return memo.Get(l.tooSmall, volumeKey{pool.MachineType, *pool.Volume.Type, pool.Volume.VolumeSize}, func() *gardenerrules.Minimum {
+	minimum := memo.Get(l.tooSmall, volumeKey{pool.MachineType, *pool.Volume.Type, pool.Volume.VolumeSize}, func() *gardenerrules.Minimum {
 		if gardenerrules.VolumeTooSmall(l.Before.Spec(), pool.MachineType, pool.Volume) != nil {
 			return nil
 		}
 		return gardenerrules.VolumeTooSmall(l.After.Spec(), pool.MachineType, pool.Volume)
 	})
-}
-
-// lockByVolume collects a minimum size that the update raises above a worker pool's volume.
-func (l *look[R]) lockByVolume(at Pool, pool *provider.Pool) {
-	minimum := l.raisedAbove(pool)
 	if minimum == nil {
 		return
 	}

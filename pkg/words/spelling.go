@@ -113,20 +113,17 @@ func InCase(name string, known []string) string {
 // replaced letter may be different things: eu-de-1 and eu-de-2, eu-de and eu-be. It is "" if there is none, or if another known name is also
 // one letter away: amr64 may be arm64 or amd64.
 func Certain(name string, known []string) string {
-	meant, near := "", 0
-	for _, k := range known {
-		slip := strings.EqualFold(k, name) || differsInOneSlip(name, k)
-		if k == name || !slip && (!differsInFewLetters(name, k) || distance([]rune(name), []rune(k), 1) > 1) {
-			continue
-		}
-		if near++; slip {
-			meant = k
-		}
-	}
-	if near > 1 {
+	slip := func(k string) bool { return k != name && (strings.EqualFold(k, name) || differsInOneSlip(name, k)) }
+	i := slices.IndexFunc(known, slip)
+	if i < 0 {
 		return ""
 	}
-	return meant
+	for k, other := range known { // only now, since most names are far from all
+		if k != i && other != name && (slip(other) || differsInFewLetters(name, other) && distance([]rune(name), []rune(other), 1) <= 1) {
+			return ""
+		}
+	}
+	return known[i]
 }
 
 // Question returns the question whether a name was meant: "did you mean NAME?". It is empty for an empty name.

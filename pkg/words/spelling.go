@@ -57,11 +57,11 @@ func Slip(name string, known []string) string {
 		case strings.EqualFold(name, k):
 			return k
 		case differsInSeparators(name, k) || differsInFewLetters(name, k) && differsInOneWord(name, k):
-			meant, several = k, meant != "" && meant != k
+			meant, several = k, several || meant != "" && meant != k
 		}
-		if several {
-			return ""
-		}
+	}
+	if several {
+		return ""
 	}
 	return meant
 }

@@ -47,6 +47,7 @@ func TestSlip(t *testing.T) {
 		{"garden-linux", "gardenlinux ubuntu", "gardenlinux"},
 		{"Standard_D4sv5", "Standard_D4s_v4 Standard_D4s_v5", "Standard_D4s_v5"},
 		{"medium48", "medium_4_8 medium_48", ""},
+		{"GardenLinux", "garden-linux garden_linux gardenlinux", "gardenlinux"},
 		{"1.1", "11", ""},
 		{"", "europe", ""},
 		{strings.Repeat("e", 100), strings.Repeat("e", 99), ""},

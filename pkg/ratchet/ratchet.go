@@ -81,14 +81,15 @@ func older(f finding.Finding) finding.Finding {
 // excuses counts the findings that each identity may still excuse.
 type excuses map[identity]int
 
-// excuse reports whether findings with all these identities are excused, and if so, uses up one excuse of each.
+// excuse reports whether findings with all these identities are excused, and if so, uses up an excuse for each.
 func (e excuses) excuse(ids []identity) bool {
-	for _, id := range ids {
+	for i, id := range ids {
 		if e[id] == 0 {
+			for _, used := range ids[:i] {
+				e[used]++
+			}
 			return false
 		}
-	}
-	for _, id := range ids {
 		e[id]--
 	}
 	return true

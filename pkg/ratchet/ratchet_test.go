@@ -167,3 +167,19 @@ func TestNothingIsExcusedInAReportThatLeavesErrorsOut(t *testing.T) {
 		t.Errorf("excused: %v", got)
 	}
 }
+
+// Each part of an error needs an old error of its own, also if two parts are about equal entries.
+func TestRatchetCountsParts(t *testing.T) {
+	object := anything(t, "spec: {machineImages: [{name: a, versions: [{version: 1}, {version: 1}]}]}")
+	parts := reported("Required spec.machineImages[0].versions[0]", "Required spec.machineImages[0].versions[1]")
+	whole := reported("Required spec.machineImages[0]")
+	whole.Errors[0].Parts = parts.Errors
+	for _, tc := range []struct {
+		old  finding.Report
+		errs int
+	}{{whole, 0}, {parts, 0}, {reported("Required spec.machineImages[0].versions[0]"), 1}, {reported("Required spec.machineImages[0]"), 1}} {
+		if got := excused(whole, tc.old, object, object); len(got.Errors) != tc.errs {
+			t.Errorf("after %v: %v", tc.old, got)
+		}
+	}
+}

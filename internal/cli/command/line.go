@@ -28,17 +28,15 @@ func InShell(file string) string {
 // cluster in findings become their arguments.
 func Line(name string, files ...string) string {
 	words := []string{"capkit", name}
-	for _, file := range files {
-		switch file {
-		case "<stdin>":
-			file = "-"
-		case "<cluster>":
-			file = "-A"
+	for i, file := range files {
+		switch {
+		case slices.Contains(files[:i], file):
+		case file == "<stdin>":
+			words = append(words, "-")
+		case file == "<cluster>":
+			words = append(words, "-A")
 		default:
-			file = InShell(file)
-		}
-		if !slices.Contains(words, file) {
-			words = append(words, file)
+			words = append(words, InShell(file))
 		}
 	}
 	return strings.Join(words, " ")

@@ -18,6 +18,7 @@ func TestLine(t *testing.T) {
 		"capkit lint - -A":              {manifest.Stdin, input.ClusterFile},
 		`capkit lint 'a b' 'it'\''s' c`: {"a b", "it's", "c"},
 		"capkit lint ''":                {""},
+		"capkit lint lint capkit":       {"lint", "capkit", "lint"},
 	} {
 		if got := command.Line("lint", files...); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -93,7 +93,10 @@ func (c *offer) expirable(
 ) {
 	then := " has expired: a new Shoot with it is refused, and maintenance may update an existing one by force"
 	if next, later := versions.Available(v, time.Now()); later {
-		then = fmt.Sprintf(" is unavailable, and becomes %s: a new Shoot with it is refused until then", next)
+		then = fmt.Sprintf(" is unavailable, and becomes %s: a new Shoot with it is refused", next)
+		if next.Classification != v1beta1.ClassificationExpired {
+			then += " until then"
+		}
 	} else if v1beta1helper.VersionIsActive(v) {
 		expiry := versions.ExpiryOf(v)
 		if expiry == nil || time.Until(*expiry) > soon {

@@ -5,6 +5,7 @@
 package gardener
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 
@@ -62,23 +63,16 @@ func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 	if name == nil || *name == "" || profile == nil {
 		return nil
 	}
-	kind := profile.Kind
-	if kind == "" {
-		kind = "CloudProfile"
-	}
+	kind := cmp.Or(profile.Kind, "CloudProfile")
+	detail := fmt.Sprintf("cloudProfileName is %s, and cloudProfile names %s %s: Gardener uses cloudProfile, and refuses a new Shoot that has both; "+
+		"remove cloudProfileName", *name, kind, profile.Name)
 	if kind == "CloudProfile" && profile.Name == *name {
 		if exists(shoot) { // the API server writes both
 			return nil
 		}
-		return field.ErrorList{{
-			Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,
-			Detail: "cloudProfileName and cloudProfile are there, and Gardener refuses a new Shoot that has both; remove cloudProfileName, which is deprecated",
-		}}
+		detail = "cloudProfileName and cloudProfile are there, and Gardener refuses a new Shoot that has both; remove cloudProfileName, which is deprecated"
 	}
 	return field.ErrorList{{
-		Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,
-		Detail: fmt.Sprintf("cloudProfileName is %s, and cloudProfile names %s %s: Gardener uses cloudProfile, and refuses a new Shoot that has both; "+
-			"remove cloudProfileName",
-			*name, kind, profile.Name),
+		Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored, Detail: detail,
 	}}
 }

@@ -152,3 +152,32 @@ func TestFlaky(t *testing.T) {
 		})
 	}
 }
+
+// What hack/next-gardener.sh says about the copied rules follows from their test. Programs in place of go and git answer at once.
+func TestNextGardener(t *testing.T) {
+	script, err := filepath.Abs("../../hack/next-gardener.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rule = "copies_test.go:56: LocksShoot in a.go is not what locked.go was written after: read what has changed"
+	for said, want := range map[string]string{
+		"ok  \tgithub.com/capkit/capkit/pkg/gardenerlib\t1.2s":          "no copied rule has changed",
+		"--- FAIL: TestCopies (0.1s)\n    " + rule:                      "changed: LocksShoot in a.go is not what locked.go was written after",
+		"FAIL\tgithub.com/capkit/capkit/pkg/gardenerlib [build failed]": "the copied rules were not compared: see above",
+	} {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, "said"), said+"\n")
+		write(t, filepath.Join(folder, "git"), "#!/bin/sh\n")
+		write(t, filepath.Join(folder, "go"), "#!/bin/sh\ncase \"$*\" in\n'test -vet=off ./pkg/gardenerlib/...') cat "+folder+"/said ;;\nlist*) echo v1.150.0 ;;\nesac\n")
+		for _, name := range []string{"git", "go"} {
+			if err := os.Chmod(filepath.Join(folder, name), 0o700); err != nil { //nolint:gosec // a program
+				t.Fatal(err)
+			}
+		}
+		run := exec.CommandContext(t.Context(), script)
+		run.Env = append(os.Environ(), "NEXT=v1.999.0", "PATH="+folder+":"+os.Getenv("PATH"))
+		if output, _ := run.CombinedOutput(); !strings.Contains(string(output), "\n"+want) { // it fails: there is nothing to build
+			t.Errorf("%s: no line %q in\n%s", said, want, output)
+		}
+	}
+}

@@ -8,6 +8,7 @@ package fieldpath
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,12 @@ type Segment struct {
 
 // IsIndex reports whether the segment is an element of a list.
 func (s Segment) IsIndex() bool { return s.Index >= 0 }
+
+// Child returns the path of a field or key of the object at the path.
+func (p Path) Child(name string) Path { return append(slices.Clip(p), Segment{Name: name, Index: -1}) }
+
+// Index returns the path of an element of the list at the path.
+func (p Path) Index(index int) Path { return append(slices.Clip(p), Segment{Index: index}) }
 
 // Of returns the segments of a path; none for nil.
 func Of(at *field.Path) Path { return Parse(at.String()) }

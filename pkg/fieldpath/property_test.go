@@ -43,3 +43,14 @@ func TestCompare(t *testing.T) {
 		}
 	})
 }
+
+// A path that is made step by step is the parsed one. Paths with a common beginning do not share what follows.
+func TestSteps(t *testing.T) {
+	spec := fieldpath.Parse("spec.images[0]")[:1]
+	one, other := spec.Child("types").Index(2).Child("name"), spec.Child("regions").Index(0)
+	for want, got := range map[string]fieldpath.Path{"spec.types[2].name": one, "spec.regions[0]": other} {
+		if !slices.Equal(got, fieldpath.Parse(want)) {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}

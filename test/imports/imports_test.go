@@ -187,7 +187,7 @@ var mayImport = map[string][]string{
 		"pkg/profile/entries", "internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector",
 		"pkg/capability", "pkg/capability/texts", "pkg/finding", "pkg/words", "pkg/providerconfig",
 	},
-	"internal/cli/transform/lifecycle": {"internal/cli/between", "internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
+	"internal/cli/transform/lifecycle": {"internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
 
 	"internal/cli/release": {
 		"internal/cli/edit", "internal/cli/release/source", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath",

@@ -61,23 +61,23 @@ func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	names, renamed := slices.Sorted(maps.Keys(old)), renames(old, want)
 	for _, name := range names {
 		if _, stays := want[name]; !stays && renamed[texts.Canonical(name)] != name {
-			gone = collect(gone, Member(at, name), old[name])
+			gone = collect(gone, at.Child(name), old[name])
 		}
 	}
 	d.spares = append(d.spares, gone)
 	for _, name := range edit.Order(want) {
 		if _, there := old[name]; !there && renamed[name] == "" {
-			d.insert(Member(at, name), want[name], d.before[name]...)
+			d.insert(at.Child(name), want[name], d.before[name]...)
 		}
 	}
 	for _, name := range names {
 		if value, stays := want[name]; stays {
-			d.values(Member(at, name), old[name], value)
+			d.values(at.Child(name), old[name], value)
 		} else if now := texts.Canonical(name); renamed[now] == name {
-			d.add(edit.Rename(Member(at, name), now))
-			d.values(Member(at, name), old[name], want[now])
+			d.add(edit.Rename(at.Child(name), now))
+			d.values(at.Child(name), old[name], want[now])
 		} else {
-			d.add(edit.Delete(Member(at, name)))
+			d.add(edit.Delete(at.Child(name)))
 		}
 	}
 	d.spares = d.spares[:len(d.spares)-1]
@@ -104,35 +104,25 @@ func (d *differ) items(at fieldpath.Path, old, want []any) {
 	var gone []*spare
 	for i := range old {
 		if !kept[i] {
-			gone = collect(gone, Item(at, i), old[i])
+			gone = collect(gone, at.Index(i), old[i])
 		}
 	}
 	d.spares = append(d.spares, gone)
 	for k, value := range want {
 		i, found := pairs[k]
 		if !found {
-			d.insert(Item(at, next), value)
+			d.insert(at.Index(next), value)
 			continue
 		}
 		next = i + 1
-		d.values(Item(at, i), old[i], value)
+		d.values(at.Index(i), old[i], value)
 	}
 	for i := range old {
 		if !kept[i] {
-			d.add(edit.Delete(Item(at, i)))
+			d.add(edit.Delete(at.Index(i)))
 		}
 	}
 	d.spares = d.spares[:len(d.spares)-1]
-}
-
-// Member returns the path of a mapping's member.
-func Member(at fieldpath.Path, name string) fieldpath.Path {
-	return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
-}
-
-// Item returns the path of a list's entry.
-func Item(at fieldpath.Path, index int) fieldpath.Path {
-	return append(slices.Clip(at), fieldpath.Segment{Index: index})
 }
 
 // identities are the members that identify a list's entries.

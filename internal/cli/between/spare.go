@@ -29,10 +29,10 @@ func collect(spares []*spare, at fieldpath.Path, value any) []*spare {
 	}
 	members := edit.Members(value)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		spares = collect(spares, Member(at, name), members[name])
+		spares = collect(spares, at.Child(name), members[name])
 	}
 	for i, own := range edit.Items(value) {
-		spares = collect(spares, Item(at, i), own)
+		spares = collect(spares, at.Index(i), own)
 	}
 	return spares
 }

@@ -151,8 +151,7 @@ func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	var with any = meant.With
 	switch meant.Replace {
 	case finding.ReplaceKey:
-		beside := append(slices.Clip(path[:len(path)-1]), fieldpath.Segment{Name: meant.With, Index: -1})
-		if other, _ := g.find(beside); other.end > 0 { // the right key is there as well
+		if other, _ := g.find(path[:len(path)-1].Child(meant.With)); other.end > 0 { // the right key is there as well
 			g.splice(g.member(span{key.start, value.end}), nil)
 			return value.end > 0
 		}

@@ -113,7 +113,7 @@ func (e *edits) flush() {
 		at := fieldpath.Parse(path)
 		if len(edit.Items(edit.Value(e.tree, at))) > 0 {
 			for _, item := range items {
-				e.add(edit.Insert(append(slices.Clip(at), fieldpath.Segment{Index: item.before}), item.value))
+				e.add(edit.Insert(at.Index(item.before), item.value))
 			}
 			continue
 		}

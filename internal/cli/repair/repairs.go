@@ -52,11 +52,6 @@ type patch struct {
 // instead is a patch that replaces one word by another.
 func instead(from, to string, ops ...edit.Op) patch { return patch{from + " is now " + to, ops} }
 
-// member returns the path of a member of the mapping at a path.
-func member(path fieldpath.Path, name string) fieldpath.Path {
-	return append(slices.Clip(path), fieldpath.Segment{Name: name, Index: -1})
-}
-
 // repairSuggested applies the suggestion if it is certain.
 func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	meant, path := f.Suggestion, fieldpath.Parse(f.Field)
@@ -117,7 +112,7 @@ func rename(object any, path fieldpath.Path, from, to string) patch {
 	if _, taken := members[to]; taken || !there {
 		return patch{}
 	}
-	return instead(from, to, edit.Rename(member(path, from), to))
+	return instead(from, to, edit.Rename(path.Child(from), to))
 }
 
 // replaceRegion replaces a region's name in lists of regions, and as the value of a key region. list is the key of the value at path.
@@ -125,14 +120,14 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 	switch value := value.(type) {
 	case []any:
 		for i, own := range value {
-			ops = append(ops, replaceRegion(own, item(path, i), list, meant)...)
+			ops = append(ops, replaceRegion(own, path.Index(i), list, meant)...)
 		}
 	case map[string]any:
 		for key, own := range value {
 			if own == meant.Name && (key == "region" || key == "name" && list == "regions") {
-				ops = append(ops, edit.Replace(member(path, key), meant.With))
+				ops = append(ops, edit.Replace(path.Child(key), meant.With))
 			}
-			ops = append(ops, replaceRegion(own, member(path, key), key, meant)...)
+			ops = append(ops, replaceRegion(own, path.Child(key), key, meant)...)
 		}
 	}
 	return ops

@@ -25,27 +25,27 @@ import (
 func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	s := &secondText{renamed: map[string]bool{}}
 	spec := fieldpath.Parse("spec")
-	for i, def := range edit.Items(edit.Value(object, member(spec, "machineCapabilities"))) {
-		at := item(member(spec, "machineCapabilities"), i)
+	for i, def := range edit.Items(edit.Value(object, spec.Child("machineCapabilities"))) {
+		at := spec.Child("machineCapabilities").Index(i)
 		def := edit.Members(def)
 		if name, _ := def["name"].(string); texts.OfFirst(name) {
-			s.ops = append(s.ops, edit.Replace(member(at, "name"), texts.Canonical(name)))
-			s.values(name, def["values"], member(at, "values"))
+			s.ops = append(s.ops, edit.Replace(at.Child("name"), texts.Canonical(name)))
+			s.values(name, def["values"], at.Child("values"))
 		}
 	}
-	for i, t := range edit.Items(edit.Value(object, member(spec, "machineTypes"))) {
+	for i, t := range edit.Items(edit.Value(object, spec.Child("machineTypes"))) {
 		t := edit.Members(t)
-		s.declared(t["capabilities"], member(item(member(spec, "machineTypes"), i), "capabilities"))
+		s.declared(t["capabilities"], spec.Child("machineTypes").Index(i).Child("capabilities"))
 	}
 	eachVersion(object, "spec.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
 		for i, flavor := range edit.Items(version["capabilityFlavors"]) {
-			s.declared(flavor, item(member(at, "capabilityFlavors"), i))
+			s.declared(flavor, at.Child("capabilityFlavors").Index(i))
 		}
 	})
 	eachVersion(object, "spec.providerConfig.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
 		for i, flavor := range edit.Items(version["capabilityFlavors"]) {
 			flavor := edit.Members(flavor)
-			s.declared(flavor["capabilities"], member(item(member(at, "capabilityFlavors"), i), "capabilities"))
+			s.declared(flavor["capabilities"], at.Child("capabilityFlavors").Index(i).Child("capabilities"))
 		}
 	})
 	if s.taken || len(s.ops) == 0 {
@@ -76,8 +76,8 @@ func (s *secondText) declared(capabilities any, at fieldpath.Path) {
 		if _, both := declared[texts.Canonical(name)]; both {
 			s.taken = true
 		}
-		s.ops = append(s.ops, edit.Rename(member(at, name), texts.Canonical(name)))
-		s.values(name, declared[name], member(at, name))
+		s.ops = append(s.ops, edit.Rename(at.Child(name), texts.Canonical(name)))
+		s.values(name, declared[name], at.Child(name))
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *secondText) values(name string, values any, at fieldpath.Path) {
 	for i, value := range edit.Items(values) {
 		text, _ := value.(string)
 		if other, found := texts.Translate(name, text); found && other != text {
-			s.ops = append(s.ops, edit.Replace(item(at, i), other))
+			s.ops = append(s.ops, edit.Replace(at.Index(i), other))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func repairIncomplete(_ *input.Given, object any, f report.Finding) patch {
 	if len(path) == 0 {
 		return patch{}
 	}
-	name, _ := edit.Value(object, member(path[:len(path)-1], "name")).(string)
+	name, _ := edit.Value(object, path[:len(path)-1].Child("name")).(string)
 	for _, d := range capability.Reserved() {
 		if d.Name == name {
 			values := make([]any, 0, len(d.Values))
@@ -126,7 +126,7 @@ func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 		return patch{}
 	}
 	had := []any{silent.Undeclared}
-	ops := []edit.Op{edit.Insert(member(at, silent.Name), had)}
+	ops := []edit.Op{edit.Insert(at.Child(silent.Name), had)}
 	if image, version := versionAt(object, at); version != "" {
 		written, same := 0, 0
 		eachVersion(object, "spec.machineImages", func(i, v string, core map[string]any, at fieldpath.Path) {
@@ -136,7 +136,7 @@ func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 				}
 				if written++; reflect.DeepEqual(flavor, any(capabilities)) {
 					same++
-					ops = append(ops, edit.Insert(member(item(member(at, "capabilityFlavors"), k), silent.Name), had))
+					ops = append(ops, edit.Insert(at.Child("capabilityFlavors").Index(k).Child(silent.Name), had))
 				}
 			}
 		})
@@ -166,12 +166,7 @@ func eachVersion(object any, images string, do func(image, version string, value
 		for k, version := range edit.Items(image["versions"]) {
 			version := edit.Members(version)
 			text, _ := version["version"].(string)
-			do(name, text, version, item(member(item(at, i), "versions"), k))
+			do(name, text, version, at.Index(i).Child("versions").Index(k))
 		}
 	}
-}
-
-// item returns the path of an item of the list at a path.
-func item(path fieldpath.Path, i int) fieldpath.Path {
-	return append(slices.Clip(path), fieldpath.Segment{Index: i})
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -102,21 +101,21 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	var ops []edit.Op
 	written := []any{map[string]any{classification: string(stages[0].Classification)}}
 	if _, said := says[classification]; said {
-		takes["[0]."+classification] = edit.Take{At: between.Member(path, classification), Part: edit.Whole}
-		ops = append(ops, edit.Delete(between.Member(path, classification)))
+		takes["[0]."+classification] = edit.Take{At: path.Child(classification), Part: edit.Whole}
+		ops = append(ops, edit.Delete(path.Child(classification)))
 	}
 	if date, said := says[expires]; said {
 		if len(stages) > 1 {
 			written = append(written, map[string]any{classification: string(stages[1].Classification), starts: date})
-			takes["[1]."+starts] = edit.Take{At: between.Member(path, expires), Part: edit.Whole}
-			ops = append(ops, edit.Rename(between.Member(path, expires), starts))
+			takes["[1]."+starts] = edit.Take{At: path.Child(expires), Part: edit.Whole}
+			ops = append(ops, edit.Rename(path.Child(expires), starts))
 		}
-		ops = append(ops, edit.Delete(between.Member(path, expires)))
+		ops = append(ops, edit.Delete(path.Child(expires)))
 	}
 	if _, empty := says[lifecycle]; empty {
-		ops = append(ops, edit.Replace(between.Member(path, lifecycle), written))
+		ops = append(ops, edit.Replace(path.Child(lifecycle), written))
 	} else {
-		ops = append(ops, edit.Insert(between.Member(path, lifecycle), written, classification, expires).Taking(takes))
+		ops = append(ops, edit.Insert(path.Child(lifecycle), written, classification, expires).Taking(takes))
 	}
 	delete(says, classification)
 	delete(says, expires)
@@ -154,20 +153,20 @@ func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.Expirab
 	}
 	if legacy.ExpirationDate != nil { //nolint:staticcheck // it is written
 		i := l.stageOf(v, v1beta1.ClassificationExpired)
-		says[expires] = edit.Value(l.tree, between.Member(between.Item(between.Member(path, lifecycle), i), starts))
+		says[expires] = edit.Value(l.tree, path.Child(lifecycle).Index(i).Child(starts))
 		l.replace(path, expires, says[expires], i, starts)
 	}
-	l.ops = append(l.ops, edit.Delete(between.Member(path, lifecycle)))
+	l.ops = append(l.ops, edit.Delete(path.Child(lifecycle)))
 	delete(says, lifecycle)
 }
 
 // replace adds a member to a version, using the text of a stage's member.
 func (l *lifecycles) replace(path fieldpath.Path, name string, value any, stage int, of string) {
-	from := between.Member(between.Item(between.Member(path, lifecycle), stage), of)
+	from := path.Child(lifecycle).Index(stage).Child(of)
 	if name != of {
 		l.ops = append(l.ops, edit.Rename(from, name))
 	}
-	l.ops = append(l.ops, edit.Insert(between.Member(path, name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
+	l.ops = append(l.ops, edit.Insert(path.Child(name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
 }
 
 // stageOf returns the index of a version's last stage with a classification.

@@ -301,6 +301,21 @@ func TestMigrateAnImageVersionTwice(t *testing.T) {
 	}
 }
 
+// The error is about the profile with the obstacle, also if the file has others.
+func TestMigrateNamesTheProfileWithTheObstacle(t *testing.T) {
+	obstacle := awkward(t)["a comment between the brackets of versions"].text
+	other := strings.Replace(plainAWS, "name: awkward", "name: other", 1)
+	for name, text := range map[string]string{"first": obstacle + "---\n" + other, "last": other + "---\n" + obstacle} {
+		answer := decoded[struct {
+			Findings []struct{ Object struct{ Name string } }
+		}](t,
+			runFor(clouds.All(), text, "migrate", "--provider-config", "-o=json", "-"))
+		if len(answer.Findings) != 1 || answer.Findings[0].Object.Name != "awkward" {
+			t.Errorf("%s: %+v", name, answer)
+		}
+	}
+}
+
 // The contents of any file are kept, or it is refused with the line that prevents that. It is never corrupted.
 func TestMigrateAwkwardFiles(t *testing.T) {
 	byType := map[string]cli.Provider{}

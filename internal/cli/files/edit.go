@@ -23,6 +23,9 @@ func PlaceOf(o *manifest.Object) Place {
 	return Place{line, column}
 }
 
+// Compare orders positions in a file.
+func (p Place) Compare(other Place) int { return slices.Compare(p[:], other[:]) }
+
 // Edit is the change of an object.
 type Edit struct {
 	Ops []edit.Op
@@ -62,7 +65,7 @@ func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Ed
 		changes = append(changes, edit.Change{Line: place[0], Column: place[1], Ops: e.Ops})
 	}
 	if len(at) > 0 {
-		first := slices.MinFunc(slices.Collect(maps.Keys(at)), func(a, b Place) int { return slices.Compare(a[:], b[:]) })
+		first := slices.MinFunc(slices.Collect(maps.Keys(at)), Place.Compare)
 		return text, now, &edit.Fault{Line: first[0], Column: first[1], Message: "what begins here has changed meanwhile: run the command again"}
 	}
 	if changed, err = edit.Apply(text, changes); err != nil {

@@ -58,22 +58,27 @@ func Files(
 	return changed, after, nil
 }
 
-// cannotChange adds a finding with the reason why a file cannot be changed. edits are the edits of its manifests.
+// cannotChange adds a finding with the reason why a file cannot be changed, about the manifest with the obstacle or, if that is unknown,
+// about the first one. edits are the edits of the file's manifests.
 func cannotChange(g *input.Given, rule string, edits map[*manifest.Object]files.Edit, err error) {
-	first := slices.MinFunc(slices.Collect(maps.Keys(edits)), func(a, b *manifest.Object) int {
-		return files.PlaceOf(a)[0] - files.PlaceOf(b)[0]
-	})
+	edited := slices.SortedFunc(maps.Keys(edits), func(a, b *manifest.Object) int { return files.PlaceOf(a).Compare(files.PlaceOf(b)) })
+	about := edited[0]
 	var fault *edit.Fault
 	if errors.As(err, &fault) {
+		for _, o := range edited {
+			if files.PlaceOf(o).Compare(files.Place{fault.Line, fault.Column}) <= 0 {
+				about = o
+			}
+		}
 		g.Findings = append(g.Findings, report.Finding{
 			Severity: finding.SeverityError, Rule: rule, Type: field.ErrorTypeForbidden, Message: fault.Message,
-			Object: report.Object(first.Identity), File: first.File, Line: fault.Line, Column: fault.Column,
+			Object: report.Object(about.Identity), File: about.File, Line: fault.Line, Column: fault.Column,
 		})
 		return
 	}
-	ops := edits[first].Ops
+	ops := edits[about].Ops
 	at := ops[len(ops)-1].At()
-	g.AddErrors(first, input.Problem(rule, field.ErrorTypeForbidden, pathOf(at[:len(at)-1]), nil,
+	g.AddErrors(about, input.Problem(rule, field.ErrorTypeForbidden, pathOf(at[:len(at)-1]), nil,
 		"the file is written in a way that cannot be changed without changing more than has to; write what is to change in plain block style, without aliases"))
 }
 

@@ -317,8 +317,7 @@ func overlap(some, others []edit.Op) bool {
 // objectOf returns the object of a finding; nil if it is unknown. In the file it may lack a name.
 func objectOf(objects []*manifest.Object, f report.Finding) (o *manifest.Object) {
 	for _, other := range objects {
-		at := files.PlaceOf(other)
-		before := slices.Compare(at[:], []int{f.Line, f.Column}) <= 0
+		before := files.PlaceOf(other).Compare(files.Place{f.Line, f.Column}) <= 0
 		if before && other.Kind == f.Object.Kind && (other.Name == f.Object.Name || other.Name == "") {
 			o = other
 		}

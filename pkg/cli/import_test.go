@@ -871,6 +871,10 @@ func TestImportFromInventories(t *testing.T) {
 	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 2 || !strings.Contains(r.stderr, "no image meets all conditions") {
 		t.Errorf("%+v", r)
 	}
+	again := []string{"import", file, "--from=inventory:" + from, "--match=name=gl-*", "--inventory"}
+	if given, read := runFor(clouds.All(), "", append(again, from)...), runFor(clouds.All(), read(t, from), append(again, "-")...); given != read {
+		t.Errorf("%+v, and from standard input %+v", given, read)
+	}
 	lost := copyOf(t, from, filepath.Join(dir, "lost.yaml"), "6dd80001-0000-4000-8000-000000000000", "6dd80001-0000-4000-8000-00000000000f")
 	file = copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
 	r = importing("-w", file, "--from=inventory:"+from, "--match=name=gl-*", "--inventory="+lost)

@@ -21,6 +21,8 @@ type Flags struct {
 	files, properties []string
 	strict            bool
 	at                string
+	// parsed are the files, read on first use; a command may verify several times, and standard input and pipes can be read once.
+	parsed *files
 	// now is the time for expiration dates and ages: the value of --at, or else the time at which the command runs.
 	now time.Time
 }

@@ -29,8 +29,11 @@ type files struct {
 	properties  map[string][]inventory.Property
 }
 
-// read reads the files of the flags. The error lists everything that is wrong with each of them.
+// read reads the files of the flags, once. The error lists everything that is wrong with each of them.
 func (flags *Flags) read(c *command.Call) (*files, error) {
+	if flags.parsed != nil {
+		return flags.parsed, nil
+	}
 	read := &files{map[string][]*inventory.Inventory{}, map[*inventory.Inventory]string{}, map[string][]inventory.Property{}}
 	var errs []error
 	for _, file := range flags.files {
@@ -55,7 +58,11 @@ func (flags *Flags) read(c *command.Call) (*files, error) {
 		of[table.Provider] = file
 		read.properties[table.Provider] = append([]inventory.Property{}, table.Properties...) // not nil, also if it is empty
 	}
-	return read, errors.Join(append(errs, read.twice()...)...)
+	if err := errors.Join(append(errs, read.twice()...)...); err != nil {
+		return nil, err
+	}
+	flags.parsed = read
+	return read, nil
 }
 
 func nameOf(file string) string {

@@ -147,20 +147,22 @@ func (v *Verified) namespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
 		return
 	}
 	p, fault := v.given.Compile(parent, "spec.parent.name")
-	if fault == nil {
-		result, failed := v.given.CompileNamespaced(s, "spec.providerConfig")
-		if fault = failed; fault == nil {
-			object := v.given.StoredNamespaced(s)
-			report, unread := verify.NamespacedCloudProfile(p, result, object, v.cloud(p.Spec().Type), v.options())
-			v.given.AddReport(s.Manifest, report)
-			v.note(unread)
-			verify.AddUsage(v.usages[p.Spec().Type], p.Provider(), &v1beta1.CloudProfileSpec{
-				MachineTypes: object.Spec.MachineTypes, ProviderConfig: object.Spec.ProviderConfig,
-			})
-			return
-		}
+	if fault != nil {
+		v.cannot(s.Manifest, fault)
+		return
 	}
-	v.cannot(s.Manifest, fault)
+	result, fault := v.given.CompileNamespaced(s, "spec.providerConfig")
+	if fault != nil {
+		v.cannot(s.Manifest, fault)
+		return
+	}
+	object := v.given.StoredNamespaced(s)
+	report, unread := verify.NamespacedCloudProfile(p, result, object, v.cloud(p.Spec().Type), v.options())
+	v.given.AddReport(s.Manifest, report)
+	v.note(unread)
+	verify.AddUsage(v.usages[p.Spec().Type], p.Provider(), &v1beta1.CloudProfileSpec{
+		MachineTypes: object.Spec.MachineTypes, ProviderConfig: object.Spec.ProviderConfig,
+	})
 }
 
 // cannot reports the reason why an object cannot be verified, unless lint does.

@@ -379,6 +379,14 @@ func TestSettingsOfTheDocuments(t *testing.T) {
 	}
 }
 
+// YAML has several spellings of true and false.
+func TestSettingsWithOtherSpellings(t *testing.T) {
+	inFolder(t, map[string]string{".capkit.yaml": "gardener: {featureGates: {InPlaceNodeUpdates: True, VersionClassificationLifecycle: FALSE}}\n"})
+	if r := run(t, unknownRegion(t), "lint", "-"); r.status != 0 || !strings.Contains(r.stdout, "[region-unknown]") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestSettingsThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"disabel: []\n":    `1:1: unknown key "disabel"; did you mean disable?`,

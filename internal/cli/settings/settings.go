@@ -188,29 +188,32 @@ func (r *reader) gardener(n *yaml.Node) {
 			}
 			r.Flags["gardener-version"] = version
 		},
-		"featureGates": func(n *yaml.Node) {
-			if n.Kind != yaml.MappingNode {
-				r.Fault(n, "write a mapping of feature gates to true or false")
-				return
-			}
-			var gates []string
-			for pair := range slices.Chunk(n.Content, 2) {
-				name, enabled := pair[0].Value, pair[1].Value
-				if slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, name+"=") }) {
-					r.Fault(pair[0], "the feature gate %s is already given; remove one of the two", name)
-				}
-				if err := gardener.UnknownGate(name); err != nil {
-					r.Fault(pair[0], "%v", err)
-				} else if pair[1].Tag != "!!bool" {
-					r.Fault(pair[1], "write true or false")
-				}
-				gates = append(gates, name+"="+enabled)
-			}
-			if len(gates) > 0 {
-				r.Flags["feature-gates"] = strings.Join(gates, ",")
-			}
-		},
+		"featureGates": r.featureGates,
 	})
+}
+
+// featureGates reads a mapping of feature gates into the flag.
+func (r *reader) featureGates(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		r.Fault(n, "write a mapping of feature gates to true or false")
+		return
+	}
+	var gates []string
+	for pair := range slices.Chunk(n.Content, 2) {
+		name, enabled := pair[0].Value, strings.ToLower(pair[1].Value) // as in True
+		if slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, name+"=") }) {
+			r.Fault(pair[0], "the feature gate %s is already given; remove one of the two", name)
+		}
+		if err := gardener.UnknownGate(name); err != nil {
+			r.Fault(pair[0], "%v", err)
+		} else if pair[1].Tag != "!!bool" {
+			r.Fault(pair[1], "write true or false")
+		}
+		gates = append(gates, name+"="+enabled)
+	}
+	if len(gates) > 0 {
+		r.Flags["feature-gates"] = strings.Join(gates, ",")
+	}
 }
 
 // choice reads the value of a flag, which must be one of the choices.

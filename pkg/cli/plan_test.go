@@ -275,6 +275,30 @@ func TestPlanOfACluster(t *testing.T) {
 	}
 }
 
+// webhooksRefused refuses the list of webhooks.
+func webhooksRefused(path, _ string) *apierrors.StatusError {
+	if !strings.HasSuffix(path, "/mutatingwebhookconfigurations") {
+		return nil
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, "", errors.New("no"))
+}
+
+// A flag is suggested only for commands that have it.
+func TestUnknownWebhooksOfACluster(t *testing.T) {
+	garden := exampleGarden(t)
+	garden.Refuse = webhooksRefused
+	kubeconfig := garden.Start(t)
+	for command, has := range map[string]bool{
+		"maintenance -A": true, "render -n garden-demo": false, "migrate -A " + root + "/example/cloudprofile-legacy.yaml": false,
+	} {
+		r := run(t, "", append(strings.Fields(command), "--kubeconfig="+kubeconfig)...)
+		if !strings.Contains(r.stderr, "note: capkit's admission component is assumed not to be installed: the right to list ") ||
+			strings.Contains(r.stderr, "--webhook") != has {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
 // The predictions of maintenance for a cluster depend on capkit's components there, unless a flag overrides that.
 func TestMaintenanceOfACluster(t *testing.T) {
 	// The newest version has no image in the region of the Shoots.
@@ -319,14 +343,7 @@ func TestMaintenanceOfACluster(t *testing.T) {
 			}
 		}
 	}
-	refused := func(a *fakegarden.API) {
-		a.Refuse = func(path, _ string) *apierrors.StatusError {
-			if !strings.HasSuffix(path, "/mutatingwebhookconfigurations") {
-				return nil
-			}
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, "", errors.New("no"))
-		}
-	}
+	refused := func(a *fakegarden.API) { a.Refuse = webhooksRefused }
 	for name, tc := range map[string]struct {
 		has      func(*fakegarden.API)
 		as, note string

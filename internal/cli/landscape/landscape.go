@@ -135,7 +135,11 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 	if !l.Admission.Said {
 		webhooks, missing := reader.Mutating(ctx)
 		if missing != nil {
-			notes = append(notes, "capkit's admission component is assumed not to be installed: "+missing.Error()+"; if it is, use --webhook=true")
+			note := "capkit's admission component is assumed not to be installed: " + missing.Error()
+			if flags.set.Lookup("webhook") != nil {
+				note += "; if it is, use --webhook=true"
+			}
+			notes = append(notes, note)
 		} else {
 			l.Admission = installed(webhooks)
 		}

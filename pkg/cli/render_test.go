@@ -61,6 +61,14 @@ func TestRenderFormats(t *testing.T) {
 	}
 }
 
+// The rules of another Gardener are named, as by every command that has the flag.
+func TestRenderNotes(t *testing.T) {
+	r := run(t, "", "render", "--gardener-version=v1.999", examples+"/namespacedcloudprofile.yaml", examples+"/cloudprofile.yaml")
+	if r.status != 0 || !strings.HasPrefix(r.stderr, "note: Gardener v1.999 is newer than the newest one that is known") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // The result of render is a clean CloudProfile with the same answers as its NamespacedCloudProfile. A profile that admission would refuse
 // is not rendered, not even partially.
 func TestRender(t *testing.T) {

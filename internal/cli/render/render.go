@@ -46,8 +46,10 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 				return err
 			}
 			g.ReservedInCore = reservedInCore
+			notes := g.Notes // without those about errors in the profiles, which are printed
 			rendered, err := renderNamed(g, profile)
-			input.PrintSkipped(c, g)
+			g.Notes = notes
+			input.PrintNotes(c, g)
 			switch failed := input.PrintFindings(c, g, err); {
 			case failed != nil:
 				return failed

@@ -107,7 +107,7 @@ func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step 
 	for day, found := dayOf(from), true; found && !day.After(dayOf(until)); day, found = nextDay(all, known, day) {
 		entries, by := []Entry(nil), Maintainers(day.Add(24*time.Hour-1)) // a change at midnight belongs to the next day
 		for _, f := range all {
-			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()].images(day)) {
+			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()][day]) {
 				entries = append(entries, f.follow(g, filter, by(f.profile), day)...)
 			}
 		}
@@ -140,26 +140,14 @@ func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]dates, after t
 // kubernetes marks Kubernetes versions among image names.
 const kubernetes = ""
 
-// dates are the times at which a profile's versions change by themselves, grouped by day, with the images concerned.
-type dates map[time.Time]map[time.Time][]string
-
-// images returns the images that change on a day.
-func (d dates) images(day time.Time) map[string]bool {
-	images := map[string]bool{}
-	for _, names := range d[day] {
-		for _, name := range names {
-			images[name] = true
-		}
-	}
-	return images
-}
+// dates are the days on which a profile's versions change by themselves, with the images concerned.
+type dates map[time.Time]map[string]bool
 
 func datesOf(spec *v1beta1.CloudProfileSpec) dates {
 	found := dates{}
 	add := func(image string, v v1beta1.ExpirableVersion) {
 		at := func(date time.Time) {
-			of := memo.Get(found, dayOf(date), func() map[time.Time][]string { return map[time.Time][]string{} })
-			of[date] = append(of[date], image)
+			memo.Get(found, dayOf(date), func() map[string]bool { return map[string]bool{} })[image] = true
 		}
 		if v.ExpirationDate != nil { //nolint:staticcheck // as people write it
 			at(v.ExpirationDate.Time) //nolint:staticcheck // as people write it

@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/release"
 	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -322,4 +323,4 @@ func (run *importing) say(changed []files.Changed, wrong bool) {
 	}
 }
 
-func isError(f report.Finding) bool { return f.Severity == "error" }
+func isError(f report.Finding) bool { return f.Severity == finding.SeverityError }

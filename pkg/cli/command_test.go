@@ -126,6 +126,7 @@ func TestExitStatus(t *testing.T) {
 		{"maintenance --webhook=maybe $shoot $profile", 2, `unknown --webhook "maybe": use true, validating or false`},
 		{"maintenance --webhook=true --no-webhook $shoot $profile", 2, "--webhook and --no-webhook: use only one of them"},
 		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
+		{"select /dev/null $flags --profile=x", 2, "no CloudProfile among the inputs; /dev/null is empty"},
 		{
 			"select $profiles $flags",
 			2, "--profile, one of openstack-bare-metal, openstack-full, openstack-legacy, openstack-lifecycle, local, openstack-mixed, " +

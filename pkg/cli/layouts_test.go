@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -327,6 +328,21 @@ func TestSkippedIsNamed(t *testing.T) {
 			if r := run(t, "", append(strings.Fields(args), folder)...); strings.Count(r.stderr, "skipped: "+folder+"/gone.yaml: ") != 1 {
 				t.Errorf("%s %s: %+v", args, folder, r)
 			}
+		}
+	}
+}
+
+// Few of many skipped files are named, and the number of the others.
+func TestManySkipped(t *testing.T) {
+	folder := t.TempDir()
+	for i := range 30 {
+		if err := os.Symlink("nowhere", fmt.Sprintf("%s/%02d.yaml", folder, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"lint", folder}, {"lint", "--allow-empty", folder}} {
+		if r := run(t, "", args...); strings.Count(r.stderr, "skipped: ") != 21 || !strings.Contains(r.stderr, "skipped: 10 more\n") {
+			t.Errorf("%v: %+v", args, r)
 		}
 	}
 }

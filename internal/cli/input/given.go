@@ -29,6 +29,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
+// The stable names of the rules about manifests as files, and about relations between objects. The rules about images are in package
+// check.
+const (
+	RuleObjectKind        = decoding.RuleObjectKind
+	RuleObjectDuplicate   = "object-duplicate"
+	RuleFlavorWrapped     = decoding.RuleFlavorWrapped
+	RuleProviderUnknown   = "provider-unknown"
+	RulePoolNotChecked    = "pool-not-checked"
+	RuleProfileUnreadable = "profile-unreadable"
+)
+
 // Given contains the inputs of a command: the objects, the known providers by type, and the findings so far. It is not safe for
 // concurrent use.
 type Given struct {

@@ -20,14 +20,21 @@ import (
 // mostSkipped bounds the skipped files and documents that are named.
 const mostSkipped = 20
 
-// PrintSkipped prints what was not read in folders.
-func PrintSkipped(c *command.Call, in *Given) {
+// notRead returns a line for each file or document that was not read in folders. Of many, it names the first, and counts the others.
+func (in *Given) notRead() (lines []string) {
 	for i, s := range in.skipped {
 		if i == mostSkipped {
-			report.Printf(c.Stderr, "skipped: %d more\n", len(in.skipped)-i)
-			return
+			return append(lines, fmt.Sprintf("skipped: %d more", len(in.skipped)-i))
 		}
-		report.Printf(c.Stderr, "skipped: %s\n", s)
+		lines = append(lines, fmt.Sprintf("skipped: %s", s))
+	}
+	return lines
+}
+
+// PrintSkipped prints what was not read in folders.
+func PrintSkipped(c *command.Call, in *Given) {
+	for _, line := range in.notRead() {
+		report.Printf(c.Stderr, "%s\n", line)
 	}
 }
 

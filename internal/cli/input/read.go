@@ -5,7 +5,6 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,14 +43,6 @@ type Flags struct {
 	Given func(flag string) bool
 
 	settingsFlags
-}
-
-// unread returns the filter for fields of objects in files that are not kept.
-func (flags *Flags) unread() manifest.Unread {
-	if flags.Whole {
-		return nil
-	}
-	return Unread
 }
 
 // clusterFlags are the flags that make a command read a cluster.
@@ -102,11 +93,6 @@ func (flags *Flags) AllowEmptyFlag(cmd *cobra.Command) {
 
 // Live reports whether a cluster is read.
 func (flags *Flags) Live() bool { return slices.ContainsFunc(clusterFlags, flags.Given) }
-
-// named returns names and values of the flags with a value that select a cluster.
-func (flags *Flags) named() [][2]string {
-	return [][2]string{{"kubeconfig", flags.cluster.Kubeconfig}, {"context", flags.cluster.Context}, {"namespace", flags.cluster.Namespace}}
-}
 
 // namesWanted are flags that must not be empty. They are empty in a script whose variable is not set.
 var namesWanted = []string{
@@ -164,33 +150,37 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	}
 	reading := terminal.Begin("reading", 0)
 	defer reading.End()
-	if !flags.Live() {
-		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread(), flags.Apart...)
-		if err != nil {
+	var reader *cluster.Reader
+	namespace := ""
+	if flags.Live() {
+		options := flags.cluster
+		options.UserAgent, options.Progress = "capkit/"+c.Versions().Version, reading.Steps
+		var err error
+		if reader, err = cluster.Open(options); err != nil {
 			return nil, err
 		}
-		in.stdin = flags.stdin
+		namespace = reader.Namespace()
+	}
+	unread := Unread
+	if flags.Whole {
+		unread = nil
+	}
+	in, err := Files(args, c.Stdin, c.Providers, namespace, unread, flags.Apart...)
+	if err != nil {
+		return nil, err
+	}
+	in.stdin = flags.stdin
+	if reader == nil {
 		in.Landscape, in.Notes, err = flags.landscape.Said()
 		return in, err
 	}
-	options := flags.cluster
-	options.UserAgent = "capkit/" + c.Versions().Version
-	options.Progress = reading.Steps
-	reader, err := cluster.Open(options)
+	wanted, checked := flags.wanted(in, namespace, files, shoots)
+	objects, err := reader.Read(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	in, err := Files(args, c.Stdin, c.Providers, reader.Namespace(), flags.unread(), flags.Apart...)
-	if err != nil {
-		return nil, err
-	}
-	wanted, checked := flags.wanted(in, reader.Namespace(), files, shoots)
-	objects, err := reader.Read(cmp.Or(ctx, context.Background()), wanted)
-	if err != nil {
-		return nil, err
-	}
-	in.Cluster, in.stdin = reader.String(), flags.stdin
-	if in.Landscape, in.Notes, err = flags.landscape.Find(cmp.Or(ctx, context.Background()), reader); err != nil {
+	in.Cluster = reader.String()
+	if in.Landscape, in.Notes, err = flags.landscape.Find(ctx, reader); err != nil {
 		return nil, err
 	}
 	if name := withLifecycle(objects); name != "" {
@@ -317,8 +307,8 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 		text += fmt.Sprintf("; %s skipped", report.Count(in.Summary.Skipped, "document"))
 	}
 	errs := []error{errors.New(text + in.EmptyInputs() + ": to allow this, use --allow-empty")}
-	for _, s := range in.skipped[:min(len(in.skipped), mostSkipped)] {
-		errs = append(errs, fmt.Errorf("skipped: %s", s))
+	for _, line := range in.notRead() {
+		errs = append(errs, errors.New(line))
 	}
 	return errors.Join(errs...)
 }
@@ -326,7 +316,9 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 // ClusterWords returns the flags that select a cluster, as they were given.
 func (flags *Flags) ClusterWords() []string {
 	var words []string
-	for _, flag := range flags.named() {
+	for _, flag := range [][2]string{
+		{"kubeconfig", flags.cluster.Kubeconfig}, {"context", flags.cluster.Context}, {"namespace", flags.cluster.Namespace},
+	} {
 		if flags.Given(flag[0]) {
 			words = append(words, "--"+flag[0], flag[1])
 		}

@@ -299,6 +299,13 @@ func TestExitStatus(t *testing.T) {
 		{"select $worker --update-strategy=Auto", 2, "use AutoRollingUpdate, AutoInPlaceUpdate or ManualInPlaceUpdate"},
 		{"select $worker --update-strategy=", 2, `unknown --update-strategy ""`},
 		{"select $worker --gpu=", 2, "--gpu is empty"},
+		{
+			"select $worker --gpu= --volume=3 --update-strategy=x --shoot= --pool=", 2,
+			"capkit: --shoot is empty: give it a value, or leave it out\ncapkit: --pool is empty: give it a value, or leave it out\n" +
+				"capkit: unknown --update-strategy \"x\": use AutoRollingUpdate, AutoInPlaceUpdate or ManualInPlaceUpdate\n" +
+				"capkit: --gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none\n" +
+				"capkit: --volume is \"3\", which is not a number of Gi: write a size such as 50Gi, or leave",
+		},
 		{"select $worker --worker-config=", 2, "--worker-config is empty"},
 		{"select $worker --worker-config=nowhere.yaml", 2, "nowhere.yaml: no such file"},
 		{"select $worker --worker-config=$examples", 2, "is a directory"},

@@ -64,6 +64,10 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	flags := &poolFlags{Flags: input.NewFlags(cmd)}
 	flags.AllowEmptyFlag(cmd)
 	flags.PreparedBySettings(cmd)
+	prepared := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		return errors.Join(prepared(cmd, args), flags.checkQuestion(args))
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runQuestion(cmd.Context(), c, args, flags, reasons)
 	}
@@ -95,19 +99,24 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 
 // checkQuestion returns mistakes in the flags, without reading files.
 func (f *poolFlags) checkQuestion(args []string) error {
-	switch {
-	case f.Given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
-		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, words.Or(updateStrategies))
-	case f.Given("gpu") && f.gpu == "":
-		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
-	case f.Given("volume") && !sized(f.volume):
-		return fmt.Errorf("--volume is %q, which is not a number of Gi: write a size such as 50Gi, or leave the flag out if the worker pool has no volume", f.volume)
-	case f.Given("worker-config") && f.workerConfig == "":
-		return errors.New("--worker-config is empty: name a file, or leave the flag out if the worker pool has no providerConfig")
-	case f.workerConfig == "-" && slices.Contains(args, "-"):
-		return errors.New("--worker-config: standard input is a FILE already, so name a file")
+	var errs []error
+	if f.Given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)) {
+		errs = append(errs, fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, words.Or(updateStrategies)))
 	}
-	return nil
+	if f.Given("gpu") && f.gpu == "" {
+		errs = append(errs, errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none"))
+	}
+	if f.Given("volume") && !sized(f.volume) {
+		errs = append(errs, fmt.Errorf(
+			"--volume is %q, which is not a number of Gi: write a size such as 50Gi, or leave the flag out if the worker pool has no volume", f.volume))
+	}
+	switch {
+	case f.Given("worker-config") && f.workerConfig == "":
+		errs = append(errs, errors.New("--worker-config is empty: name a file, or leave the flag out if the worker pool has no providerConfig"))
+	case f.workerConfig == "-" && slices.Contains(args, "-"):
+		errs = append(errs, errors.New("--worker-config: standard input is a FILE already, so name a file"))
+	}
+	return errors.Join(errs...)
 }
 
 // sized reports whether a text is a volume size in Gi.
@@ -132,9 +141,6 @@ func (f *poolFlags) outOfPlace() error {
 
 // runQuestion runs select or, if reasons is set, explain.
 func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poolFlags, reasons bool) error {
-	if err := flags.checkQuestion(args); err != nil {
-		return err
-	}
 	g, err := input.Load(ctx, c, args, flags.Flags, !flags.set())
 	if err != nil {
 		return err

@@ -111,12 +111,15 @@ func Order(flag string) (*capability.Order, error) {
 
 // Check returns an error about the flags and FILE arguments of a command.
 func (flags *Flags) Check(files []string) error {
+	var empty []error
 	for _, name := range namesWanted {
 		if f := flags.flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-			return fmt.Errorf("--%s is empty: give it a value, or leave it out", name)
+			empty = append(empty, fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
 		}
 	}
 	switch {
+	case len(empty) > 0:
+		return errors.Join(empty...)
 	case flags.allNamespaces && flags.Given("namespace"):
 		return errors.New("--namespace and --all-namespaces: use only one of them")
 	case flags.Given("stdin-name") && !slices.Contains(files, "-"):

@@ -60,8 +60,10 @@ func (c *checker[R]) bareRegions() sets.Set[string] {
 
 // withoutAnything warns about regions without any image.
 func (c *checker[R]) withoutAnything() {
-	for i, region := range c.profile.Regions() {
-		if c.bare.Has(region) {
+	rest := c.bare.Clone()
+	for i := range c.profile.Spec().Regions {
+		if region := c.profile.Spec().Regions[i].Name; rest.Has(region) {
+			rest.Delete(region)
 			c.Report.Found(ruleRegionUncovered, field.ErrorTypeRequired, c.At.Child("regions").Index(i), region,
 				"region %s: no image version has an image there, so that nothing boots; add images for it to %s", region, c.mapping())
 		}

@@ -179,7 +179,7 @@ func (p *Profile[R]) MachineTypes() []string { return slices.Sorted(maps.Keys(p.
 // Usable returns the names of the usable machine types, in the order of the profile.
 func (p *Profile[R]) Usable() []string { return p.usable }
 
-// Regions returns the regions, in the order of the profile.
+// Regions returns the distinct regions, in the order of the profile.
 func (p *Profile[R]) Regions() []string { return p.regions }
 
 // HasRegion reports whether the profile has a region. It is always true for a profile without regions, which core refuses.

@@ -63,9 +63,6 @@ func (m *Matrix[R]) MachineTypes() []string {
 	return Distinct(entries.MachineTypes(m.Spec()))
 }
 
-// Regions returns the distinct regions, in the order of the profile. The caller owns the slice.
-func (m *Matrix[R]) Regions() []string { return Distinct(m.Profile.Regions()) }
-
 // Versions returns the distinct image versions that core lists, in the order of the profile, without region and machine type.
 func (m *Matrix[R]) Versions() []Combination {
 	var versions []Combination

@@ -223,11 +223,15 @@ func IsReserved(d v1beta1.CapabilityDefinition) bool {
 	return strings.HasPrefix(d.Name, capability.ReservedPrefix)
 }
 
-// RegionsOf returns the names of a spec's regions, in its order. The caller owns the slice.
+// RegionsOf returns the names of a spec's regions, each once, in its order. The caller owns the slice.
 func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	var regions []string
+	known := map[string]bool{}
 	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
+		if !known[region.Name] {
+			known[region.Name] = true
+			regions = append(regions, region.Name)
+		}
 	}
 	return regions
 }

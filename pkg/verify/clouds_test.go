@@ -5,6 +5,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,6 +281,42 @@ func TestWordsOfClouds(t *testing.T) {
 				t.Error(lines(report, true))
 			}
 		})
+	}
+}
+
+// misdescribed names lists of an inventory that no reference can be in.
+type misdescribed struct{ openstack.Provider }
+
+func (misdescribed) DescribeInventories() inventory.Description {
+	return inventory.Description{Uses: func(_ *v1beta1.CloudProfileSpec, at *field.Path) []inventory.Use {
+		return []inventory.Use{
+			{List: inventory.ListZones, Name: "a", Regions: []string{"europe"}, At: at.Child("a")},
+			{List: "network", Name: "b", Regions: []string{"europe"}, At: at.Child("b")},
+		}
+	}}
+}
+
+func TestWrongListsOfAnAuthor(t *testing.T) {
+	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
+	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))
+	cloud := verify.NewCloud(misdescribed{}, nil, readInventory(t, file(t, "inventory.yaml")))
+	report, _ := verify.CloudProfile(p, cloud, verify.Options{At: now})
+	for i, list := range []string{"zones", "network"} {
+		want := fmt.Sprintf(`spec.%c: Internal error: provider openstack: Uses of its inventory.Description returns the list %q; `+
+			`it must be loadBalancerProviders, networks, serverGroupPolicies or volumeTypes`, 'a'+i, list)
+		if i >= len(report.Errors) || report.Errors[i].Error.Error() != want {
+			t.Errorf("no %s in %v", want, lines(report, true))
+		}
+	}
+}
+
+func TestRegionListedTwice(t *testing.T) {
+	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
+	object.Spec.Regions = append(object.Spec.Regions, object.Spec.Regions...)
+	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))
+	_, unread := verify.CloudProfile(p, verify.NewCloud(openstack.Provider{}, nil), verify.Options{At: now})
+	if want := []verify.Unread{{Region: "europe"}, {Region: "asia"}}; !cmp.Equal(want, unread) {
+		t.Error(unread)
 	}
 }
 

@@ -12,6 +12,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -158,12 +159,12 @@ func (v *verifier[R]) judge() finding.Report {
 
 // unread returns the unknown parts of the profile's regions.
 func (v *verifier[R]) unread() (unread []Unread) {
-	for _, region := range v.profile.Spec().Regions {
-		switch r := v.regions[region.Name]; {
+	for _, region := range v.profile.Regions() {
+		switch r := v.regions[region]; {
 		case r == nil:
-			unread = append(unread, Unread{Region: region.Name, Meant: words.Slip(region.Name, v.names)})
+			unread = append(unread, Unread{Region: region, Meant: words.Slip(region, v.names)})
 		case len(r.Unread) > 0:
-			unread = append(unread, Unread{Region: region.Name, Lists: slices.Clone(r.Unread)})
+			unread = append(unread, Unread{Region: region, Lists: slices.Clone(r.Unread)})
 		}
 	}
 	return unread
@@ -314,7 +315,13 @@ var used = map[string]struct {
 // uses checks that the cloud has everything the profile refers to.
 func (v *verifier[R]) uses(uses []inventory.Use) {
 	for _, use := range uses {
-		of := used[use.List]
+		of, looksUp := used[use.List]
+		if !looksUp {
+			lists := words.Or(slices.Sorted(maps.Keys(used)))
+			v.claims.add(claim{kind: field.ErrorTypeInternal, at: use.At, value: use.List, what: fmt.Sprintf(
+				"provider %s: Uses of its inventory.Description returns the list %q; it must be %s", v.profile.Provider().Type(), use.List, lists)}, "")
+			continue
+		}
 		for _, r := range v.known {
 			if !slices.Contains(use.Regions, r.Name) || !v.has(r, use.List) {
 				continue

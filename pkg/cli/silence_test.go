@@ -485,6 +485,7 @@ func TestNamedFilesWithoutAnEnd(t *testing.T) {
 func TestSettingsThatAreChecked(t *testing.T) {
 	inFolder(t, map[string]string{
 		"with/.git/HEAD": "", "with/.capkit.yaml": "inputs: [missing/]\nfailOn: warning\n", "with/below/x": "", "without/.git/HEAD": "", "dev.yaml": "a: b\n",
+		"newer/.capkit.yaml": "gardener: {version: v1.151.0}\n",
 	})
 	for _, tc := range []struct {
 		folder, line   string
@@ -494,6 +495,10 @@ func TestSettingsThatAreChecked(t *testing.T) {
 		{"with", "version --check-config", 0, ".capkit.yaml: capkit dev understands all of it\n", ""},
 		{"with/below", "version --check-config", 0, "../.capkit.yaml: capkit dev understands all of it\n", ""},
 		{"with", "version --check-config --config ../dev.yaml", 1, "../dev.yaml:1:1: unknown key \"a\"", ""},
+		{
+			"newer", "version --check-config", 0, ".capkit.yaml: capkit dev understands all of it\n",
+			"note: Gardener v1.151.0 is newer than the newest one that is known; it is judged by the rules of v1.150\n",
+		},
 		{"without", "version --check-config", 2, "", "capkit: there is no .capkit.yaml here or in a folder above: name a file with --config\n"},
 		{"without", "version --check-config --config x.yaml", 2, "", "capkit: open x.yaml: no such file or directory\n"},
 		{"with", "version --config ../dev.yaml", 2, "", "capkit: --config goes with --check-config: use both\n"},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/settings"
 	"github.com/capkit/capkit/pkg/finding"
@@ -55,23 +56,30 @@ func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
 }
 
 // Settings returns a function that reads a settings file or, if file is empty, the settings for the working directory, as lint does. The
-// function returns the path, and an error with everything wrong with the settings. The path is empty if there are none, or if they cannot
-// be read.
-func Settings(c *command.Call) func(file string) (path string, err error) {
-	return func(file string) (string, error) {
+// function returns the path, notes about the landscape, and an error with everything wrong with the settings. The path is empty if there
+// are none, or if they cannot be read.
+func Settings(c *command.Call) func(file string) (path string, notes []string, err error) {
+	return func(file string) (string, []string, error) {
 		if file == "" {
 			found, err := settings.Find("")
 			if found == "" || err != nil {
-				return "", err
+				return "", nil, err
 			}
 			file = found
 		}
 		rules := Catalogue(c)
-		_, err := settings.Read(file, func(rule string) string { return cannotDisable(rule, rules) })
+		s, err := settings.Read(file, func(rule string) string { return cannotDisable(rule, rules) })
 		if unread := new(fs.PathError); errors.As(err, &unread) {
-			return "", err
+			return "", nil, err
 		}
-		return file, err
+		if err != nil {
+			return file, nil, err
+		}
+		var flags landscape.Flags
+		flags.Add(&cobra.Command{})
+		err = flags.Complete(s.Flags)
+		_, notes, _ := flags.Said()
+		return file, notes, err
 	}
 }
 

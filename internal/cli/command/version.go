@@ -92,7 +92,7 @@ func (v Versions) print(w io.Writer, name string) {
 
 // VersionCommand returns the command version. settings reads a settings file, or without a name the one that applies in the working
 // directory. It returns the path, or "" if there is none.
-func (c *Call) VersionCommand(settings func(file string) (path string, err error)) *cobra.Command {
+func (c *Call) VersionCommand(settings func(file string) (path string, notes []string, err error)) *cobra.Command {
 	var output, config string
 	var check bool
 	cmd := &cobra.Command{
@@ -129,8 +129,8 @@ status is 1 if there is something to change.`,
 }
 
 // checkSettings reports errors in the settings.
-func (c *Call) checkSettings(v Versions, file string, settings func(string) (string, error)) error {
-	path, err := settings(file)
+func (c *Call) checkSettings(v Versions, file string, settings func(string) (string, []string, error)) error {
+	path, notes, err := settings(file)
 	switch {
 	case path == "" && err == nil:
 		return errors.New("there is no .capkit.yaml here or in a folder above: name a file with --config")
@@ -139,6 +139,9 @@ func (c *Call) checkSettings(v Versions, file string, settings func(string) (str
 	case err != nil:
 		fmt.Fprintln(c.Stdout, err)
 		return ErrWrong
+	}
+	for _, note := range notes {
+		fmt.Fprintf(c.Stderr, "note: %s\n", note)
 	}
 	fmt.Fprintf(c.Stdout, "%s: capkit %s understands all of it\n", path, v.Version)
 	return nil

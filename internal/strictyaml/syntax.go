@@ -28,13 +28,15 @@ type Syntax struct {
 	Message string
 }
 
-// Documents returns the contents of the documents in a text, up to the first error. The parser reports some errors by panicking.
+// Documents returns the contents of the documents in a text, up to the first error. The parser reports some errors by panicking. Lines and
+// columns are those of an editor.
 func Documents(text string) (contents []*yaml.Node, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("yaml: the document confuses the parser")
 		}
 	}()
+	lines := LinesOf(text)
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {
 		var document yaml.Node
@@ -43,6 +45,7 @@ func Documents(text string) (contents []*yaml.Node, err error) {
 		} else if err != nil {
 			return contents, err
 		}
+		lines.move(&document)
 		contents = append(contents, document.Content[0])
 	}
 }
@@ -96,6 +99,7 @@ func Explain(text string, err error, search bool) *Syntax {
 	match := parserMessage.FindStringSubmatch(err.Error())
 	begins, message := lineBegins(text), match[2]
 	line, _ := strconv.Atoi(cmp.Or(match[1], "1")) // matched as digits
+	line, _ = LinesOf(text).Editor(line, 1)
 	wrong := &Syntax{begins[min(max(line, 1), len(begins))-1], ""}
 	if search {
 		wrong.Offset = failing(text, begins, err.Error())

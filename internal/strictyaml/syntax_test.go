@@ -48,6 +48,7 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		"a: b\nc: \"x\\q\"\nd: e\n":         2,
 		"a: b\r\nc: [x\r\nd: e\r\nf: g\r\n": 2,
 		"a: b\rc: [x\rd: e\r":               2,
+		"a: \u2028 b\u0085\nc: [x\nd: e\n":  2,
 		// keys and values
 		"a: b\nc: d: e\nf: g\n":    2,
 		"\n\n# x\na: b\nc: d: e\n": 5,
@@ -68,10 +69,11 @@ func TestPlacesOfSyntaxErrors(t *testing.T) {
 		"a: b\nc: \x01\nd: e\n": 2,
 		"a: b\nc: \xff\nd: e\n": 2,
 		// the second document
-		"{a: b}\nc: d\n":       2,
-		"a: b\n...\nc\n":       3,
-		"a: b\n---\nc: [d\n":   3,
-		"a: b\n---\n---\n- c:": 4,
+		"{a: b}\nc: d\n":                        2,
+		"a: b\n...\nc\n":                        3,
+		"a: b\n---\nc: [d\n":                    3,
+		"a: b\n---\n---\n- c:":                  4,
+		"\ufeff# \u2029a: b\u0085\n---\nc: d\n": 3,
 	} {
 		fault := &strictyaml.Fault{}
 		err := (&strictyaml.Reader{}).Read([]byte(text), "", func(*yaml.Node) {})

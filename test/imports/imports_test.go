@@ -179,7 +179,7 @@ var mayImport = map[string][]string{
 	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder", "internal/strictyaml", "pkg/fieldpath"},
 	"internal/cli/manifest/cut":    {},
 	"internal/cli/manifest/folder": {},
-	"internal/cli/edit":            {"pkg/fieldpath"},
+	"internal/cli/edit":            {"internal/strictyaml", "pkg/fieldpath"},
 	"internal/cli/between":         {"internal/cli/edit", "pkg/capability/texts", "pkg/fieldpath"},
 	"internal/cli/report":          {"pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"internal/cli/reserved":        {"internal/cli/gardener", "pkg/capability"},

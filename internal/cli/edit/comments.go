@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/capkit/capkit/internal/strictyaml"
 )
 
 // Comment is a comment in a text.
 type Comment struct {
-	// Line and Column are the position of its #, counted from 1.
+	// Line and Column are the position of its # in an editor, counted from 1.
 	Line, Column int
 	// Text is the comment from the # on.
 	Text string
@@ -28,7 +30,7 @@ func Comments(text string) []Comment {
 	if err != nil {
 		return nil
 	}
-	f := newFile(strings.TrimPrefix(text, byteOrderMark) + "\n")
+	f, lines := newFile(strings.TrimPrefix(text, byteOrderMark)+"\n"), strictyaml.LinesOf(text)
 	for _, document := range documents {
 		f.look(document, -1)
 	}
@@ -40,10 +42,11 @@ func Comments(text string) []Comment {
 		switch strings.TrimSpace(says) {
 		case "", "---", "...", "-": // a single dash belongs to the content below it
 		default:
-			of = i + 1
+			of, _ = lines.Editor(i+1, 1)
 		}
 		if comment != "" {
-			comments = append(comments, Comment{Line: i + 1, Column: 1 + utf8.RuneCountInString(says), Text: comment, Of: of})
+			line, column := lines.Editor(i+1, 1+utf8.RuneCountInString(says))
+			comments = append(comments, Comment{Line: line, Column: column, Text: comment, Of: of})
 		}
 	}
 	slices.Reverse(comments)

@@ -13,13 +13,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/internal/strictyaml"
 )
 
 const byteOrderMark = "\ufeff"
 
 // Change is a change of one object.
 type Change struct {
-	// Line and Column, counted from 1, are the position of the object's content; of an entry of a List, after the dash.
+	// Line and Column, counted from 1, are the position of the object's content in an editor; of an entry of a List, after the dash.
 	Line, Column int
 	Ops          []Op
 }
@@ -32,12 +34,14 @@ type Change struct {
 // The result should have the content of [Result], but Apply does not parse it again: the caller must do so, and
 // discard a result with other content.
 func Apply(text string, changes []Change) (changed string, err error) {
+	lines := strictyaml.LinesOf(text)
 	defer func() {
 		if r := recover(); r != nil {
 			fault, is := r.(*Fault)
 			if !is {
 				panic(r)
 			}
+			fault.Line, fault.Column = lines.Editor(fault.Line, fault.Column)
 			changed, err = text, fault
 		}
 	}()
@@ -46,7 +50,7 @@ func Apply(text string, changes []Change) (changed string, err error) {
 	if !ended {
 		body += lineBreakOf(body)
 	}
-	if body, err = apply(body, changes); err != nil {
+	if body, err = apply(body, lines, changes); err != nil {
 		return text, err
 	}
 	if !ended {
@@ -59,11 +63,12 @@ func Apply(text string, changes []Change) (changed string, err error) {
 }
 
 // apply applies changes to a text that ends with a line break, see [Apply].
-func apply(text string, changes []Change) (string, error) {
+func apply(text string, lines strictyaml.Lines, changes []Change) (string, error) {
 	e := &editor{file: newFile(text), owners: map[int]*item{}, bare: map[*yaml.Node]bool{}}
 	documents := map[int]*item{} // by their first line
 	for _, c := range changes {
-		from, to := e.document(c.Line - 1)
+		line, column := lines.Parser(c.Line, c.Column)
+		from, to := e.document(line - 1)
 		if documents[from] == nil {
 			document, err := e.read(from, to)
 			if err != nil {
@@ -71,7 +76,7 @@ func apply(text string, changes []Change) (string, error) {
 			}
 			documents[from] = document
 		}
-		object := e.objectAt(documents[from], c.Line, c.Column)
+		object := e.objectAt(documents[from], line, column)
 		if object == nil {
 			return "", fmt.Errorf("there is no object in line %d, column %d", c.Line, c.Column)
 		}

@@ -297,6 +297,26 @@ func TestSeveralObjects(t *testing.T) {
 	}
 }
 
+// YAML has more line breaks than editors. Places are those of an editor.
+func TestOtherLineBreaks(t *testing.T) {
+	const text = "\ufeffa: 1\u2028b: 'x\u2029y'\r\n---\nk: 1 # é\u0085l: [1, # c\n 2]\n"
+	change := func(op edit.Op) (string, error) {
+		return edit.Apply(text, []edit.Change{{Line: 1, Column: 1, Ops: []edit.Op{edit.Delete(fieldpath.Parse("b"))}}, {Line: 3, Column: 1, Ops: []edit.Op{op}}})
+	}
+	got, err := change(edit.Replace(fieldpath.Parse("k"), 2))
+	if want := "\ufeffa: 1\u2028---\nk: 2 # é\u0085l: [1, # c\n 2]\n"; got != want || err != nil {
+		t.Errorf("%v: %q", err, got)
+	}
+	var fault *edit.Fault
+	if _, err := change(edit.Replace(fieldpath.Parse("l"), 2)); !errors.As(err, &fault) || fault.Line != 3 || fault.Column != 17 {
+		t.Errorf("%+v", fault)
+	}
+	comments := []edit.Comment{{Line: 3, Column: 6, Text: "# é", Of: 3}, {Line: 3, Column: 17, Text: "# c", Of: 3}}
+	if diff := cmp.Diff(comments, edit.Comments(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, says string

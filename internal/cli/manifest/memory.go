@@ -42,7 +42,7 @@ const mostItem = 4 << 10
 // as a whole. That is the case if it is small, has faults or anchors, or has text that looks like an item but is none.
 func (s *source) parseItems(c cut.Chunk) bool {
 	if s.memory == nil || c.Column > 1 || len(c.Text) <= mostItem || strings.HasPrefix(c.Text, "%") || strings.Contains(c.Text, "\n%") || // a directive
-		cut.Breaks(c.Text) != strings.Count(c.Text, "\n") {
+		cut.Breaks(c.Text) != strings.Count(c.Text, "\n") || strictyaml.HasOtherBreaks(c.Text) {
 		return false
 	}
 	value := s.memory.value(c, 1, wholeDocument)

@@ -121,7 +121,7 @@ func Read(t *Text) *Outline {
 	r := &reader{Outline: o}
 	r.begin(0)
 	for line := range t.Lines() {
-		start, end := t.span(t.lines, line)
+		start, end := t.span(line)
 		if start < r.skipTo {
 			if r.skipTo >= end {
 				continue

@@ -30,8 +30,8 @@ type Position struct {
 // Text is a text with its lines. Offsets into it are in bytes.
 type Text struct {
 	string
-	// lines are the beginnings of an editor's lines. breaks are those of YAML's lines, which have additional separators.
-	lines, breaks []int
+	// lines are the beginnings of its lines.
+	lines []int
 	// plain reports whether every character is one byte, as in most texts. Then nothing has to be counted, which is slow in a line of a
 	// megabyte.
 	plain bool
@@ -40,27 +40,10 @@ type Text struct {
 // New returns a text. A byte order mark at its beginning has no width.
 func New(s string) *Text {
 	most := strings.Count(s, "\n") + 1 // usually sufficient
-	t := &Text{string: s, lines: append(make([]int, 0, most), 0), breaks: append(make([]int, 0, most), 0), plain: true}
-	for i := 0; i < len(s); i++ {
+	t := &Text{string: s, lines: append(make([]int, 0, most), 0), plain: true}
+	for i := range len(s) {
 		t.plain = t.plain && s[i] < utf8.RuneSelf
-		if c := s[i]; c != '\n' && c != '\r' && c != "\u0085"[0] && c != "\u2028"[0] {
-			continue
-		}
-		var length int
-		editors := false
-		switch {
-		case s[i] == '\n' || s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n"):
-			length, editors = 1, true
-		case strings.HasPrefix(s[i:], "\u0085"):
-			length = 2
-		case strings.HasPrefix(s[i:], "\u2028"), strings.HasPrefix(s[i:], "\u2029"):
-			length = 3
-		default:
-			continue
-		}
-		i += length - 1
-		t.breaks = append(t.breaks, i+1)
-		if editors {
+		if s[i] == '\n' || s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n") {
 			t.lines = append(t.lines, i+1)
 		}
 	}
@@ -81,17 +64,17 @@ func (t *Text) mark() int {
 	return 0
 }
 
-// span returns the offsets of a line, without its line break. lines is [Text].lines or breaks.
-func (t *Text) span(lines []int, line int) (start, end int) {
+// span returns the offsets of a line, without its line break.
+func (t *Text) span(line int) (start, end int) {
 	switch {
 	case line < 0:
 		return 0, 0
-	case line >= len(lines):
+	case line >= len(t.lines):
 		return len(t.string), len(t.string)
 	}
-	start, end = lines[line], len(t.string)
-	if line+1 < len(lines) {
-		end = lines[line+1]
+	start, end = t.lines[line], len(t.string)
+	if line+1 < len(t.lines) {
+		end = t.lines[line+1]
 		end = start + len(strings.TrimRight(t.string[start:end], "\r\n"))
 	}
 	if start == 0 {
@@ -102,11 +85,8 @@ func (t *Text) span(lines []int, line int) (start, end int) {
 
 // Offset returns the offset of a position. A position beyond the line or the text is at its end. A position within a character is at the
 // character's beginning.
-func (t *Text) Offset(p Position, encoding Encoding) int { return t.offset(t.lines, p, encoding) }
-
-// offset is [Text.Offset] for lines or breaks.
-func (t *Text) offset(lines []int, p Position, encoding Encoding) int {
-	start, end := t.span(lines, p.Line)
+func (t *Text) Offset(p Position, encoding Encoding) int {
+	start, end := t.span(p.Line)
 	if t.plain {
 		return start + min(max(p.Character, 0), end-start)
 	}
@@ -122,7 +102,7 @@ func (t *Text) offset(lines []int, p Position, encoding Encoding) int {
 // Position returns the position of an offset. An offset within a character or a line break is at its beginning. An offset outside of the
 // text is at the nearest end.
 func (t *Text) Position(offset int, encoding Encoding) Position {
-	line, before := t.before(t.lines, offset)
+	line, before := t.before(offset)
 	if t.plain {
 		return Position{line, len(before)}
 	}
@@ -134,9 +114,9 @@ func (t *Text) Position(offset int, encoding Encoding) Position {
 }
 
 // before returns the line of an offset, counted from 0, and the whole characters before it in this line.
-func (t *Text) before(lines []int, offset int) (line int, characters string) {
-	line = max(0, sort.SearchInts(lines, offset+1)-1)
-	start, end := t.span(lines, line)
+func (t *Text) before(offset int) (line int, characters string) {
+	line = max(0, sort.SearchInts(t.lines, offset+1)-1)
+	start, end := t.span(line)
 	characters = t.string[start:end]
 	if t.plain {
 		return line, characters[:min(max(offset-start, 0), len(characters))]
@@ -162,22 +142,22 @@ func width(r rune, s string, encoding Encoding) int {
 	return 1
 }
 
-// Placed returns the offset of a place in package manifest: a YAML line and a character in it, both counted from 1. A place that does not
+// Placed returns the offset of a place in package manifest: a line and a character in it, both counted from 1. A place that does not
 // exist is at the end of the line or the text.
 func (t *Text) Placed(line, column int) int {
-	return t.offset(t.breaks, Position{line - 1, column - 1}, characters)
+	return t.Offset(Position{line - 1, column - 1}, characters)
 }
 
 // Place returns the line and character of an offset in package manifest, both counted from 1. It treats other offsets like
 // [Text.Position].
 func (t *Text) Place(offset int) (line, column int) {
-	line, before := t.before(t.breaks, offset)
+	line, before := t.before(offset)
 	return line + 1, utf8.RuneCountInString(before) + 1
 }
 
 // Line returns the beginning and the end of an offset's line in editors, without the line break.
 func (t *Text) Line(offset int) (start, end int) {
-	return t.span(t.lines, sort.SearchInts(t.lines, max(0, offset)+1)-1)
+	return t.span(sort.SearchInts(t.lines, max(0, offset)+1) - 1)
 }
 
 // Edited returns a text in which the part between two positions is replaced. If to is before from, the new part is inserted at from.

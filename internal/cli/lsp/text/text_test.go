@@ -25,8 +25,8 @@ func TestPositions(t *testing.T) {
 		{"𝄞", text.Position{Character: 1}, text.Position{Character: 1}, 1, 2},
 		{"b", text.Position{Character: 3}, text.Position{Character: 5}, 1, 3},
 		{"ä", text.Position{Line: 1}, text.Position{Line: 1}, 2, 1},
-		{"c", text.Position{Line: 1, Character: 2}, text.Position{Line: 1, Character: 5}, 3, 1},
-		{"d", text.Position{Line: 2}, text.Position{Line: 2}, 4, 1},
+		{"c", text.Position{Line: 1, Character: 2}, text.Position{Line: 1, Character: 5}, 2, 3},
+		{"d", text.Position{Line: 2}, text.Position{Line: 2}, 3, 1},
 	} {
 		offset := strings.Index(s, tc.part)
 		if got := x.Position(offset, text.UTF16); got != tc.utf16 {

@@ -9,7 +9,6 @@ package cut
 import (
 	"iter"
 	"strings"
-	"unicode/utf8"
 )
 
 // Part is the role of a piece of text.
@@ -170,7 +169,7 @@ func (c Chunk) At(line, column int) Place {
 	return Place{c.Line + int32(line) - 1, int32(column)}
 }
 
-// Place is a position in a text: a line as in YAML 1.1 and a character of it, both counting from 1.
+// Place is a position in a text: a line as in editors and a character of it, both counting from 1.
 type Place struct{ Line, Column int32 }
 
 // Advance moves the place to the end of a text that begins there.
@@ -178,7 +177,7 @@ func (p *Place) Advance(text string) {
 	last := '\x00'
 	for _, r := range text {
 		switch r {
-		case '\n', '\r', '\u0085', '\u2028', '\u2029':
+		case '\n', '\r':
 			if r != '\n' || last != '\r' { // otherwise the line has ended already
 				p.Line, p.Column = p.Line+1, 1
 			}
@@ -227,14 +226,7 @@ func ContentIn(text string) int {
 	return -1
 }
 
-// Breaks counts the line breaks of YAML 1.1.
+// Breaks counts the line breaks of a text.
 func Breaks(text string) int {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf || text[i] == '\r' {
-			var at Place
-			at.Advance(text)
-			return int(at.Line)
-		}
-	}
-	return strings.Count(text, "\n")
+	return strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
 }

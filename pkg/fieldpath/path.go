@@ -78,6 +78,21 @@ func Text(at *field.Path) string {
 	return at.String()
 }
 
+// Text returns a path as field.Path formats fields and elements.
+func (p Path) Text() string {
+	var b strings.Builder
+	for i, s := range p {
+		switch {
+		case s.IsIndex():
+			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
+		case i > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(s.Name)
+	}
+	return b.String()
+}
+
 // Last returns the last field of a path, as the user writes it, followed by the index if the path is that of an element.
 func Last(at *field.Path) string {
 	path := at.String()

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Paths are ordered step by step: names as text, indices as numbers, and parents before children.
+// Paths are ordered step by step: names as text, indices as numbers, and parents before children. A path is formatted like a field.Path.
 func TestCompare(t *testing.T) {
 	type step struct {
 		name  string
@@ -40,6 +40,9 @@ func TestCompare(t *testing.T) {
 		b, second := draw(t)
 		if got, want := fieldpath.Compare(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
 			t.Fatalf("%s and %s: %d, want %d", first, second, got, want)
+		}
+		if text := fieldpath.Of(first).Text(); text != first.String() {
+			t.Fatalf("%s: %s", first, text)
 		}
 	})
 }

@@ -277,7 +277,7 @@ func (u Unread) Beside(at *field.Path, known sets.Set[string]) bool {
 }
 
 // Silence silences errors, and drops warnings, that only follow from unreadable places: those at, above or below such a place, and each
-// Required at or below a field whose name was misspelt. The order is kept. The argument is not modified; the result may share lists and
+// Required at or below a field whose name was misspelt, or whose extent has such a field. The order is kept. The argument is not modified; the result may share lists and
 // findings with it.
 func (u Unread) Silence(report finding.Report) finding.Report {
 	if !u.Any() {
@@ -290,7 +290,8 @@ func (u Unread) Silence(report finding.Report) finding.Report {
 }
 
 func (u Unread) explains(f finding.Finding) bool {
-	return u.touches(f.Field) || f.Type == field.ErrorTypeRequired && u.misspelt(f.Field)
+	return u.touches(f.Field) || f.Type == field.ErrorTypeRequired && (u.misspelt(f.Field) ||
+		slices.ContainsFunc(f.Extent, func(part fieldpath.Path) bool { return u.misspelt(part.Text()) }))
 }
 
 // misspelt reports whether an unreadable name was meant to be the last one of a path, or of a path above it.

@@ -26,8 +26,8 @@ import (
 type findings struct{ finding.Report }
 
 // missing reports a setting that is not there, and says what to write.
-func (f *findings) missing(at *field.Path, format string, args ...any) {
-	f.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, format, args...)
+func (f *findings) missing(at *field.Path, format string, args ...any) *finding.Finding {
+	return f.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, format, args...)
 }
 
 // notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.

@@ -65,8 +65,9 @@ func (n *networks) addresses() {
 	both := n.Workers != "" && n.Worker != ""
 	switch {
 	case n.Workers == "" && n.Worker == "" && n.SubnetPool == nil && n.SubnetID == nil:
-		n.missing(workers, "say which addresses the machines get: write workers, the network of their subnet, as in %s, "+
+		wrong := n.missing(workers, "say which addresses the machines get: write workers, the network of their subnet, as in %s, "+
 			"or subnetPool, or subnetId", ipv4.example)
+		*wrong = wrong.In(n.at.Child("subnetPool"), n.at.Child("subnetId"))
 	case both && !sameNetwork(n.Workers, n.Worker):
 		n.Found(ruleSettingsExclusive, field.ErrorTypeForbidden, worker, n.Worker,
 			"worker is the old name of workers, and they say two things, %s and %s; remove one of the two",

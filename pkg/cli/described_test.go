@@ -31,6 +31,7 @@ func TestProviderFile(t *testing.T) {
 		"wrong.yaml":                strings.Replace(description, "reference", "references", 1),
 		"settings/.capkit.yaml":     "providerFiles: [../metal.yaml]\n",
 		"two/.capkit.yaml":          "providerFiles: [../metal.yaml, ../wrong.yaml]\n",
+		"faulty/.capkit.yaml":       "providerFiles: [../wrong.yaml, ../again.yaml, ../metal.yaml]\n",
 		"gone/.capkit.yaml":         "providerFiles: [metal.yaml]\n",
 		"wrongly/said/.capkit.yaml": "providerFiles: metal.yaml\n",
 	})
@@ -53,6 +54,8 @@ func TestProviderFile(t *testing.T) {
 		{"lint --provider-file metal.yaml --provider-file again.yaml profile.yaml", "again.yaml:4:7: the type metal is described in metal.yaml already", 2},
 		{"lint --config two/.capkit.yaml profile.yaml", "wrong.yaml:6:1", 2},
 		{"lint --config two/.capkit.yaml --provider-file metal.yaml profile.yaml", "no errors, no warnings", 0},
+		{"lint --config faulty/.capkit.yaml profile.yaml", "faulty/../again.yaml:4:7: the type metal is described in faulty/../wrong.yaml already", 2},
+		{"lint --config faulty/.capkit.yaml profile.yaml", "faulty/../metal.yaml:4:7: the type metal is described in faulty/../wrong.yaml already", 2},
 		{"lint --provider-file= profile.yaml", "--provider-file is empty", 2},
 		{"lint --provider-file gone.yaml profile.yaml", "capkit: --provider-file: open gone.yaml: no such file or directory", 2},
 		{"lint --config gone/.capkit.yaml profile.yaml", "capkit: providerFiles of gone/.capkit.yaml: open gone/metal.yaml: no such file or directory", 2},

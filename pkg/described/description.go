@@ -78,6 +78,13 @@ func Read(file string, text []byte, known map[string]string) (provider.Provider[
 	return newProvider(r.description), nil
 }
 
+// TypeOf returns the provider type that a text describes, even if the description has errors; empty if it cannot be read.
+func TypeOf(text []byte) string {
+	r := &reader{description: &description{}}
+	_ = r.Read(text, "", r.read)
+	return r.providerType
+}
+
 // reader reads YAML nodes into a description.
 type reader struct {
 	strictyaml.Reader

@@ -41,9 +41,14 @@ func (c *Call) Describe(files []string, who string) error {
 			errs = append(errs, fmt.Errorf("%s: %w", who, err))
 			continue
 		}
-		cloud, err := described.Read(file, text, c.settled())
+		settled := c.settled()
+		cloud, err := described.Read(file, text, settled)
 		if err != nil {
 			errs = append(errs, err)
+			name := described.TypeOf(text) // a second description of it is another error
+			if _, is := settled[name]; !is {
+				c.described[place] = description{file, name}
+			}
 			continue
 		}
 		c.described[place], c.Providers[cloud.Type()] = description{file, cloud.Type()}, provider.Untyped(cloud)
@@ -51,7 +56,7 @@ func (c *Call) Describe(files []string, who string) error {
 	return errors.Join(errs...)
 }
 
-// description is a file that describes a provider type. The type is empty if the file cannot be read.
+// description is a file that describes a provider type. The type is empty if it is unknown.
 type description struct{ file, providerType string }
 
 // settled returns the types that must not be described: those of providers without a description, and those of earlier files with the file.

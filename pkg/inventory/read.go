@@ -96,8 +96,8 @@ func decode(text []byte, kind string, into any) finding.List {
 		return one(field.ErrorTypeRequired, nil, nil, "the file is empty")
 	}
 	if trimmed[0] != '{' || !json.Valid(text) {
-		if several(trimmed) {
-			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
+		if line := secondDocument(text); line > 0 {
+			return one(field.ErrorTypeInvalid, nil, nil, fmt.Sprintf("line %d: there is a second document: write one in a file", line))
 		}
 		if line := moreBehind(text); line > 0 {
 			return one(field.ErrorTypeInvalid, nil, nil, fmt.Sprintf("line %d: there is more text after the end of the document: "+
@@ -119,15 +119,15 @@ func decode(text []byte, kind string, into any) finding.List {
 	return strictjson.Decode(text, into, nil)
 }
 
-// several reports whether a text has more than one document.
-func several(text []byte) bool {
+// secondDocument returns the line where the second document of a text begins; 0 if there is none.
+func secondDocument(text []byte) (line int) {
 	for _, at := range documentMark.FindAllIndex(text, -1) {
 		rest := text[at[1]:]
 		if content := withoutComments(text[:at[0]]); len(content) > 0 && len(withoutComments(rest)) > 0 {
-			return true
+			return 1 + bytes.Count(text[:at[0]], []byte("\n"))
 		}
 	}
-	return false
+	return 0
 }
 
 // contentLine matches the first line that is neither empty nor a comment.

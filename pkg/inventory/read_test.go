@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 		"nothing":      {text: " \n", want: []string{": the file is empty"}},
 		"no mapping":   {text: "- a\n", want: []string{": expected an object, got a list"}},
 		"no YAML":      {text: "a: b: c\n", want: []string{": line 1: not valid YAML: mapping values are not allowed in this context"}},
-		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{": there are several documents: write one in a file"}},
+		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{": line 6: there is a second document: write one in a file"}},
 		"two of them as JSON": {
 			text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []}` + "\n" + `{"kind": "Inventory"}`,
 			want: []string{": line 2: there is more text after the end of the document: write one document in a file"},

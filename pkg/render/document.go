@@ -217,6 +217,16 @@ func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && equality.Semantic.DeepEqual(x, y)
+	x, y := exactly(a), exactly(b)
+	return x != nil && equality.Semantic.DeepEqual(x, y)
+}
+
+// exactly decodes a JSON value, and keeps its numbers as written; nil if it is invalid.
+func exactly(raw json.RawMessage) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
 }

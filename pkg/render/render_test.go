@@ -127,6 +127,20 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 	}
 }
 
+// A number that differs only as an integer of 64 bits replaces that of the parent.
+func TestRenderConfigComparesNumbers(t *testing.T) {
+	config := func(project string) *runtime.RawExtension {
+		return &runtime.RawExtension{Raw: []byte(`{"machineImages":[{"name":"a","versions":[{"version":"1","project":` + project + `}]}]}`)}
+	}
+	for _, project := range []string{"9007199254740992", "9007199254740993"} {
+		object := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: config(project)}}
+		_, got, err := rendered(t, local.Provider{}, nil, object, config("9007199254740992"))
+		if err != nil || string(got.Raw) != string(config(project).Raw) {
+			t.Errorf("%s: %s, %v", project, got.Raw, err)
+		}
+	}
+}
+
 // renderProfiles renders a version whose format differs from the parent's.
 func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -240,8 +241,43 @@ func match(path, key string) int {
 	return 0
 }
 
-// SameJSON reports whether two texts are the same JSON value.
+// SameJSON reports whether two texts are the same JSON value. Integers of 64 bits are compared exactly.
 func SameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	x, err := exactly(a)
+	y, wrong := exactly(b)
+	return err == nil && wrong == nil && reflect.DeepEqual(x, y)
+}
+
+// exactly decodes a JSON text. Numbers are integers of 64 bits if they can be, and else float64.
+func exactly(text json.RawMessage) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return withIntegers(value), err
+}
+
+func withIntegers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			v[key] = withIntegers(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = withIntegers(item)
+		}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		if u, err := strconv.ParseUint(v.String(), 10, 64); err == nil {
+			return u
+		}
+		f, _ := v.Float64() // infinite if it is too large
+		if math.Trunc(f) == f && math.Abs(f) < 1<<63 {
+			return int64(f)
+		}
+		return f
+	}
+	return value
 }

@@ -204,3 +204,27 @@ func indented(n int) string {
 	}
 	return text.String()
 }
+
+// Integers of 64 bits are compared exactly, in any notation.
+func TestSameJSON(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"a":[1,"x"],"b":null}`, `{"b":null, "a":[1.0,"x"]}`, true},
+		{`{"a":[9007199254740993]}`, `{"a":[9007199254740992]}`, false},
+		{"9007199254740993", "9007199254740993", true},
+		{"18446744073709551615", "18446744073709551614", false},
+		{"1000000000000000000", "1e18", true},
+		{"10000000000000000000000", "1e22", true},
+		{"0.5", "5e-1", true},
+		{"0.5", "0.25", false},
+		{"1", `"1"`, false},
+		{"-0", "0", true},
+		{"{", "{", false},
+	} {
+		if got := manifest.SameJSON([]byte(tc.a), []byte(tc.b)); got != tc.same {
+			t.Errorf("%s and %s: %v", tc.a, tc.b, got)
+		}
+	}
+}

@@ -79,6 +79,16 @@ func TestFixMakesAnObject(t *testing.T) {
 	}
 }
 
+// Regions of the legacy format with one misspelt architecture are one flavor, with one finding. All of them are repaired.
+func TestFixOfAnArchitecture(t *testing.T) {
+	clean := read(t, root+"/example/cloudprofile-legacy.yaml")
+	inFolder(t, map[string]string{"a.yaml": strings.ReplaceAll(clean, "architecture: arm64", "architecture: aarch64")})
+	r := run(t, "", "lint", "--fix", "-w", "a.yaml")
+	if diff := cmp.Diff(clean, read(t, "a.yaml")); diff != "" || r.status != 0 {
+		t.Errorf("status %d: %s%s", r.status, diff, r.stderr)
+	}
+}
+
 // A word is replaced in place: the order of members, comments, quotes and blank lines stay.
 func TestFixMovesNothing(t *testing.T) {
 	for _, c := range [][2]string{

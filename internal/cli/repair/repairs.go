@@ -79,10 +79,26 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 		}
 	default:
 		if value == meant.Name {
-			return instead(meant.Name, meant.With, edit.Replace(path, meant.With))
+			return instead(meant.Name, meant.With, replaceInRegions(object, path, meant)...)
 		}
 	}
 	return patch{}
+}
+
+// replaceInRegions replaces a value. In the legacy format, regions with the same architecture are one flavor, which has one finding, at the
+// first of them: all of them are changed.
+func replaceInRegions(object any, path fieldpath.Path, meant *finding.Suggestion) (ops []edit.Op) {
+	last := len(path) - 1
+	if last < 2 || path[last].Name != capability.Architecture || path[last-2].Name != "regions" {
+		return []edit.Op{edit.Replace(path, meant.With)}
+	}
+	list := path[:last-1]
+	for i, region := range edit.Items(edit.Value(object, list)) {
+		if edit.Members(region)[capability.Architecture] == meant.Name {
+			ops = append(ops, edit.Replace(member(item(list, i), capability.Architecture), meant.With))
+		}
+	}
+	return ops
 }
 
 // architecture matches the path of an architecture of a machine type, an image or a worker pool.

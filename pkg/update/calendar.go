@@ -48,10 +48,12 @@ type Expiry struct {
 	Then []Fate
 }
 
-// Roll is a move of worker pools by the next maintenance of their Shoots that differs from the move without the update.
+// Roll is an effect of the next maintenance on worker pools that differs from the effect without the update.
 type Roll struct {
-	Image, From, To string
-	// Action is Updated or Forced.
+	Image, From string
+	// To is the version that the pools get; empty if they keep From.
+	To string
+	// Action is Updated or Forced. It is Stays or Stuck for pools that would get another version without the update.
 	Action maintenance.Action
 	Pools  []Pool
 }
@@ -236,10 +238,10 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, and pools for which it
-// chooses a version that Gardener refuses. If only an expiration forces the move, it is an [Expiry].
+// rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, or no longer moves, and
+// pools for which it chooses a version that Gardener refuses. If only an expiration causes that, it is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
-	if !maintenance.UpdatesImages(user.Shoot) || l.sameChoices(pools) {
+	if l.sameChoices(pools) {
 		return
 	}
 	forecasts := l.at(l.now)
@@ -253,7 +255,24 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if action == maintenance.Fails && before != action {
 			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
 		}
-		if action != maintenance.Updated && action != maintenance.Forced || to == former {
+		switch action {
+		case maintenance.Updated:
+			if to == former {
+				continue
+			}
+		case maintenance.Forced:
+			if to == former || l.expiresAnew(pool) {
+				continue
+			}
+		case maintenance.Stays, maintenance.Stuck: // if the pool boots nothing, that is a Choice; if it cannot boot what is chosen, it is Blocked
+			if former == pool.Version || l.expiresAnew(pool) || is.BootsNothing(k) || is.Core.Images[k].Version != "" {
+				continue
+			}
+			if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, pool.Version) {
+				continue
+			}
+			to = ""
+		default:
 			continue
 		}
 		roll := memo.Get(l.moves, [4]string{pool.Image, pool.Version, to, string(action)}, func() *Roll {
@@ -262,6 +281,13 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		})
 		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
 	}
+}
+
+// expiresAnew reports whether the update changes the expiration date of a worker pool's version.
+func (l *look[R]) expiresAnew(pool provider.Pool) bool {
+	id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
+	before, after := l.Before.Version(id), l.After.Version(id)
+	return before != nil && after != nil && !sameTime(versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(after.ExpirableVersion))
 }
 
 // fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked]. If its

@@ -93,7 +93,11 @@ func calendarOf(changes *update.Changes[openstack.Image]) string {
 		facts = append(facts, fmt.Sprintf("%s expires (%d pools)%s", e.Version, len(e.Pools), fates(e.Then)))
 	}
 	for _, r := range changes.Rolls {
-		facts = append(facts, fmt.Sprintf("%s rolls to %s (%d pools)", r.From, r.To, len(r.Pools)))
+		does := "rolls to " + r.To
+		if r.To == "" {
+			does = string(r.Action)
+		}
+		facts = append(facts, fmt.Sprintf("%s %s (%d pools)", r.From, does, len(r.Pools)))
 	}
 	for _, k := range changes.Kubernetes {
 		facts = append(facts, fmt.Sprintf("kubernetes %s %s%s", k.Version, k.Aspect, fates(k.Then)))
@@ -161,6 +165,23 @@ func TestCalendar(t *testing.T) {
 		},
 		"an older one, since the newest is deprecated": {
 			before: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64", after: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64" + deprecated, want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
+		"the newest is gone": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64", want: "1.0.0 stays (1 pools)",
+		},
+		"the newest is gone, and no updates": {before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64", manual: true},
+		"the newest becomes a preview": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64|1.1.0 amd64" + preview, want: "1.0.0 stays (1 pools)",
+		},
+		"what replaced an expired one is gone": {
+			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + past, manual: true, want: "1.0.0 stuck (1 pools)",
+		},
+		"an expired one is prolonged": {
+			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
+			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
+		},
+		"a date in the past, and what replaced it is gone": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + past, want: "1.0.0 expires (1 pools) amd:stuck!",
 		},
 		"what is of no use": {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 arm64"},
 		"kubernetes, a date": {

@@ -39,7 +39,7 @@ const (
 	Expires Kind = "expires"
 	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by maintenance.
 	Kubernetes Kind = "kubernetes"
-	// WillUpdate: the next maintenance moves worker pools to another version than before the update.
+	// WillUpdate: the next maintenance leaves worker pools with another version than it would without the update.
 	WillUpdate Kind = "will-update"
 	// OtherImage: the booted image changes.
 	OtherImage Kind = "other-image"
@@ -66,7 +66,7 @@ func (k Kind) Breaks() bool {
 // Breaks reports whether a change breaks something: because of its kind, because a user gets stuck, or because an
 // offer in use is removed.
 func (c *Change) Breaks() bool {
-	return c.Kind.Breaks() || c.Lost && len(c.Used) > 0 ||
+	return c.Kind.Breaks() || c.Lost && len(c.Used) > 0 || c.Action == maintenance.Stuck ||
 		slices.ContainsFunc(c.Then, func(f Fate) bool { return f.worse })
 }
 
@@ -108,7 +108,7 @@ type Change struct {
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 
-	// Action of WillUpdate is updated, or forced if the pools cannot stay.
+	// Action of WillUpdate is updated, or forced if the pools cannot stay. It is stays or stuck, without To, if they are no longer updated.
 	Action maintenance.Action `json:"action,omitempty"`
 
 	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the registration differs.

@@ -72,7 +72,11 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 		w.add(c, nil)
 	}
 	for _, r := range facts.Rolls {
-		w.add(Change{Kind: WillUpdate, Image: r.Image, From: r.From, To: r.To, Action: r.Action}, r.Pools)
+		c := Change{Kind: WillUpdate, Image: r.Image, From: r.From, Action: r.Action}
+		if r.To != "" {
+			c.To = r.To
+		}
+		w.add(c, r.Pools)
 	}
 	for _, m := range facts.Meanings {
 		w.add(Change{

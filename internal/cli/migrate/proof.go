@@ -207,6 +207,9 @@ func (m *migration) changeText(c *changes.Change) string {
 	if c.Kind == changes.Locked || c.Kind == changes.Maintenance {
 		return "after the migration: " + c.Message
 	}
+	if c.Kind == changes.WillUpdate && c.To == nil {
+		return fmt.Sprintf("after the migration, maintenance no longer updates it from %s", c.From)
+	}
 	if c.Kind == changes.WillUpdate {
 		return fmt.Sprintf("after the migration, maintenance moves it from %s to %s", c.From, c.To)
 	}

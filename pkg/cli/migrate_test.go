@@ -596,14 +596,21 @@ func TestMigrateNamesWhatIsNotFolded(t *testing.T) {
 	alone := replaced(profile, "    - version: 1592.9.0\n", "")
 	alone = replaced(alone, "      - version: 1592.9.0\n        regions:\n        - name: europe\n          id: 1234-amd64-old\n", "")
 	for _, c := range []struct{ text, args, want string }{
-		{alone, "", "note: " + file + ":23: gardenlinux@1592.9.0-baremetal stays as it is, because the profile does not list gardenlinux@1592.9.0\n"},
+		{alone, "", "note: " + file + ":23: gardenlinux@1592.9.0-baremetal: not folded, because the profile does not list it without the suffix\n"},
 		{
 			strings.Replace(alone, "    - version: 1592.9.0-b", "    - version: 1592.9.0\n    - version: 1592.9.0-b", 1), "",
-			":24: gardenlinux@1592.9.0-baremetal stays as it is, because the provider config has no image for gardenlinux@1592.9.0\n",
+			":24: gardenlinux@1592.9.0-baremetal: not folded, because the provider config has no image for it without the suffix\n",
 		},
 		{
 			replaced(profile, "      - version: 1592.9.0-baremetal\n        regions:\n        - name: europe\n          id: 1234-amd64-old-bare\n", ""), "",
-			":24: gardenlinux@1592.9.0-baremetal stays as it is, because the provider config has no image for it\n",
+			":24: gardenlinux@1592.9.0-baremetal: not folded, because the provider config has no image for it\n",
+		},
+		{
+			strings.Replace(alone, "    - version: 1592.9.0-b",
+				"    - version: 1-baremetal\n    - version: 2-baremetal\n    - version: 3-baremetal\n    - version: 1592.9.0-b", 1),
+			"",
+			":23: gardenlinux@1-baremetal, gardenlinux@2-baremetal, gardenlinux@3-baremetal, gardenlinux@1592.9.0-baremetal: not folded, because the " +
+				"profile does not list it without the suffix; the same 3 times more: " + file + ":24, " + file + ":25, " + file + ":26\n",
 		},
 		{profile, "--machine-types=bare_*", ""},
 	} {

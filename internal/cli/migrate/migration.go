@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
+	"github.com/capkit/capkit/pkg/capability"
 )
 
 // How migrate changes the objects. proof.go proves the result, and steps.go finds the next step.
@@ -58,6 +59,8 @@ type migration struct {
 	reservedUses map[*input.Source[v1beta1.CloudProfile]][]string
 	// changes counts the findings about images of worker pools, which can be accepted.
 	changes int
+	// remarks are notes about places of the files.
+	remarks []*report.Finding
 	// after are the inputs after the migration.
 	after *input.Given
 }
@@ -147,6 +150,20 @@ func (m *migration) migrateAll() {
 			m.migrateNamespaced(s)
 		}
 	}
+	at := func(f *report.Finding) string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
+	for _, group := range report.Groups(m.remarks) {
+		note := at(group[0]) + ": " + group.Message()
+		if others := group.Others(at); others != "" {
+			note += "; " + others
+		}
+		m.Notes = append(m.Notes, note)
+	}
+}
+
+// note records a note about a place of a manifest.
+func (m *migration) note(o *manifest.Object, path, message string) {
+	line, _ := o.Position(path)
+	m.remarks = append(m.remarks, &report.Finding{Message: message, File: o.File, Line: line})
 }
 
 func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
@@ -215,10 +232,11 @@ func (m *migration) become(
 		m.becomes[o] = files.Edit{Ops: result.Ops, Says: result.Raw}
 	}
 	m.folded = m.folded || result.Folded
-	m.noteUnreplaced(o, result.Unreplaced)
+	for _, path := range result.Unreplaced {
+		m.note(o, path, capability.GPUSupport+" stays as it is: the second text of GEP-0054 has no replacement")
+	}
 	for _, a := range result.Unpaired {
-		line, _ := o.Position(a.Field)
-		m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s@%s stays as it is, because %s", o.File, line, a.Image, a.Version, a.Why))
+		m.note(o, a.Field, fmt.Sprintf("%s@%s: not folded, because %s", a.Image, a.Version, a.Why))
 	}
 	for _, k := range result.Kept {
 		line, _ := o.Position(k.Field)

@@ -184,18 +184,3 @@ func registersLess(capabilities []v1beta1.CapabilityDefinition, names []string) 
 		return !slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 	})
 }
-
-// noteUnreplaced adds a note about flavors at some paths of a manifest whose capability has no replacement in the
-// second text of GEP-0054.
-func (m *migration) noteUnreplaced(o *manifest.Object, paths []string) {
-	if len(paths) == 0 {
-		return
-	}
-	line, _ := o.Position(paths[0])
-	more := ""
-	if len(paths) > 1 {
-		more = fmt.Sprintf(", as in %d more places", len(paths)-1)
-	}
-	m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s stays as it is%s: the second text of GEP-0054 has no replacement",
-		o.File, line, capability.GPUSupport, more))
-}

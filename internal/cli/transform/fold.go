@@ -215,9 +215,9 @@ func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
 		var why string
 		switch {
 		case !listed:
-			why = fmt.Sprintf("the profile does not list %s", plain)
+			why = "the profile does not list it without the suffix"
 		case !mapped[plain]:
-			why = fmt.Sprintf("the provider config has no image for %s", plain)
+			why = "the provider config has no image for it without the suffix"
 		case !mapped[v.ID]:
 			why = "the provider config has no image for it"
 		default:

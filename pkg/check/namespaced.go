@@ -6,12 +6,14 @@ package check
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -115,6 +117,7 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	if json.Unmarshal(n.Spec.ProviderConfig.Raw, &fields) != nil {
 		return // reported as unreadable
 	}
+	n.checkAPIVersion(fields)
 	own := []string{"machineImages"}
 	if extender, ok := provider.As[provider.ListExtender](n.parent.Provider()); ok {
 		n.said = sets.New[[2]string]()
@@ -137,6 +140,29 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 		n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil,
 			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
 			strings.Join(own, ", "), name, n.name)
+	}
+}
+
+// checkAPIVersion refuses a config of another API version than the parent's, unless it can be read in that as well: its entries become part
+// of the parent's config. It says nothing if either config cannot be read as it is.
+func (n *namespacedChecker[R]) checkAPIVersion(fields map[string]any) {
+	var parent metav1.TypeMeta
+	config, at := n.parent.Spec().ProviderConfig, n.At.Child("providerConfig")
+	if n.Unread.Any() || !providerconfig.HasContent(config) || json.Unmarshal(config.Raw, &parent) != nil || parent.APIVersion == fields["apiVersion"] {
+		return
+	}
+	there := maps.Clone(fields)
+	there["apiVersion"] = parent.APIVersion
+	raw, err := json.Marshal(there)
+	if err != nil {
+		return
+	}
+	_, report := n.parent.Provider().Decode(&runtime.RawExtension{Raw: raw}, at)
+	of := func(f finding.Finding) bool { return f.Origin == providerconfig.RuleConfigKind }
+	if providerconfig.UnreadIn(report.Errors, at).Any() && !slices.ContainsFunc(report.Errors, of) {
+		n.Report.Errors = append(n.Report.Errors, finding.New(providerconfig.RuleConfigKind, field.ErrorTypeNotSupported, at.Child("apiVersion"),
+			fields["apiVersion"], fmt.Sprintf("the parent, CloudProfile %s, has apiVersion: %s, in which images are written with other fields; "+
+				"write this config like that of the parent", n.name, parent.APIVersion)).In(at))
 	}
 }
 

@@ -145,7 +145,7 @@ func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.V
 	}
 	slices.Sort(chosen)
 	agreed := make([]imageselector.Flavor[R], 0, len(chosen))
-	for _, i := range chosen {
+	for _, i := range slices.Compact(chosen) { // flavors of one place share its path
 		flavor := flavors[i]
 		if flavor.Global != nil && flavor.Global.Derived { // derived again if omitted
 			flavor.Global = nil

@@ -37,8 +37,9 @@ import (
 // if no version can be tried; for a [provider.ReferenceDeriver], one readable config is enough.
 //
 // Laws also checks that Decode returns the same at each call; that its paths lead to images, versions, flavors and regions as written; that
-// references survive a JSON round trip; that derived references are valid; that findings, including those in configs with errors, have the
-// severity that a [provider.RuleDescriber] gives their rules; and that [provider.Check] finds no mistakes.
+// references survive a JSON round trip; that derived references are valid; that findings, including those in configs with errors, have a rule,
+// with the severity that a [provider.RuleDescriber] gives it; that ValidateReference reports at or below its path; and that
+// [provider.Check] finds no mistakes.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {

@@ -204,6 +204,9 @@ func TestLawsFindWrongPaths(t *testing.T) {
 type strict struct {
 	local.Provider
 	errors, warnings string
+	// reference is the rule of the errors about references, and below returns their path.
+	reference string
+	below     func(at *field.Path) *field.Path
 }
 
 func (s strict) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
@@ -217,6 +220,9 @@ func (s strict) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 }
 
 func (s strict) ValidateReference(_ local.Image, at *field.Path) field.ErrorList {
+	if s.below != nil {
+		return field.ErrorList{field.Invalid(s.below(at), "", "no").WithOrigin(s.reference)}
+	}
 	return field.ErrorList{field.Invalid(at, "", "no").WithOrigin("local-described")}
 }
 
@@ -226,14 +232,38 @@ func (strict) Rules() []finding.Rule {
 
 func TestLawsFindRulesThatAreNotAsDescribed(t *testing.T) {
 	for want, cloud := range map[string]strict{
-		"": {errors: "local-described", warnings: "of-the-engine"},
+		"": {
+			errors: "local-described", warnings: "of-the-engine", reference: "local-described",
+			below: func(at *field.Path) *field.Path { return at.Child("id") },
+		},
 		`the rule of the error at config, local-other, is described as ""`:            {errors: "local-other"},
 		`the rule of the warning at config, local-described, is described as "error"`: {warnings: "local-described"},
+		`the error at config.machineImages[0].versions[0].image has no rule: set its Origin`: {
+			below: func(at *field.Path) *field.Path { return at },
+		},
+		`ValidateReference reports at id, which is not at or below config.machineImages[0].versions[0].image`: {
+			reference: "local-described", below: func(*field.Path) *field.Path { return field.NewPath("id") },
+		},
 	} {
 		err := providertest.Check(cloud, []byte(config))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v", want, err)
 		}
+	}
+}
+
+// nameless is a provider that describes no rules, and whose errors have none.
+type nameless struct{ local.Provider }
+
+func (n nameless) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
+	read, report := n.Provider.Decode(raw, at)
+	report.Errors = append(report.Errors, finding.Of(field.ErrorList{field.Invalid(at, "", "no")})...)
+	return read, report
+}
+
+func TestLawsFindErrorsWithoutARule(t *testing.T) {
+	if err := providertest.Check(nameless{}, []byte(config)); err == nil || err.Error() != "the error at config has no rule: set its Origin" {
+		t.Error(err)
 	}
 }
 

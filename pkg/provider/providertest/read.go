@@ -100,20 +100,22 @@ func checkReference(ref any) error {
 	return nil
 }
 
-// checkRules compares the severity of each finding in a config with the catalogue of a [provider.RuleDescriber]. It checks the provider's
-// own rules, whose names begin with its type.
+// checkRules checks that each finding in a config has a rule, with the severity that the catalogue of a [provider.RuleDescriber] gives it,
+// if it is one of the provider's own, whose names begin with its type.
 func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[R], report finding.Report) error {
 	describer, describes := provider.As[provider.RuleDescriber](cloud)
-	if !describes {
-		return nil
-	}
 	described := map[string]finding.Severity{}
-	for _, rule := range describer.Rules() {
-		described[rule.Name] = rule.Severity
+	if describes {
+		for _, rule := range describer.Rules() {
+			described[rule.Name] = rule.Severity
+		}
 	}
 	var errs []error
 	found := func(name, at string, severity finding.Severity) {
-		if says := described[name]; says != severity && strings.HasPrefix(name, cloud.Type()+"-") {
+		switch says := described[name]; {
+		case name == "":
+			errs = append(errs, fmt.Errorf("the %s at %s has no rule: set its Origin", severity, at))
+		case describes && says != severity && strings.HasPrefix(name, cloud.Type()+"-"):
 			errs = append(errs, fmt.Errorf("the rule of the %s at %s, %s, is described as %q by the provider's Rules", severity, at, name, says))
 		}
 	}
@@ -123,25 +125,29 @@ func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[
 	for _, f := range report.Warnings {
 		found(f.Origin, f.Field, finding.SeverityWarning)
 	}
-	for _, err := range refused(cloud, images) {
-		found(err.Origin, err.Field, finding.SeverityError)
-	}
+	eachReference(images, func(ref R, at *field.Path) {
+		for _, err := range cloud.ValidateReference(ref, at) {
+			found(err.Origin, err.Field, finding.SeverityError)
+			if !fieldpath.Above(at.String(), err.Field) {
+				errs = append(errs, fmt.Errorf("ValidateReference reports at %s, which is not at or below %s", err.Field, at))
+			}
+		}
+	})
 	return errors.Join(errs...)
 }
 
-// refused returns the errors of ValidateReference for all references of the images.
-func refused[R any](cloud provider.Provider[R], images []imageselector.Image[R]) (errs field.ErrorList) {
+// eachReference calls a function for all references of the images, with the path that ValidateReference gets.
+func eachReference[R any](images []imageselector.Image[R], call func(ref R, at *field.Path)) {
 	for _, image := range images {
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors {
 				for _, regional := range flavor.Regional {
-					errs = append(errs, cloud.ValidateReference(regional.Ref, regional.Path)...)
+					call(regional.Ref, regional.Path)
 				}
 				if flavor.Global != nil {
-					errs = append(errs, cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path)...)
+					call(flavor.Global.Ref, flavor.Global.Path)
 				}
 			}
 		}
 	}
-	return errs
 }

@@ -401,3 +401,30 @@ func TestLaws(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
 	providertest.Laws(t, acme.Provider{}, providertest.Configs(t, kind, ".")...)
 }
+
+// A reference without an ID is none, whatever else is written beside it: no machine boots it.
+func TestNothingBootsWithoutATemplate(t *testing.T) {
+	for _, remove := range []func(version *acme.MachineImageVersion){
+		func(version *acme.MachineImageVersion) {
+			version.Regions[0].Template = acme.Template{LicenseAccepted: true}
+		},
+		func(version *acme.MachineImageVersion) {
+			version.CapabilityFlavors = []acme.MachineImageFlavor{{Regions: version.Regions[:1]}}
+			version.CapabilityFlavors[0].Regions[0].Template = acme.Template{LicenseAccepted: true}
+			version.Regions = nil
+		},
+	} {
+		version := acme.MachineImageVersion{Version: "1", Regions: []acme.RegionTemplate{{Name: "north"}}}
+		remove(&version)
+		config := acme.CloudProfileConfig{MachineImages: []acme.MachineImage{{Name: "linux", Versions: []acme.MachineImageVersion{version}}}}
+		config.SetGroupVersionKind(schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"})
+		raw, err := json.Marshal(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, report := acme.Provider{}.Decode(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+		if ref, _ := read.Images[0].Versions[0].Flavors[0].Reference("north"); ref != (acme.Template{}) {
+			t.Errorf("%+v %v", ref, report.Errors)
+		}
+	}
+}

@@ -64,7 +64,15 @@ func decodeVersion(written *MachineImageVersion, at *field.Path, report *finding
 }
 
 func decodeRegion(written *RegionTemplate) providerconfig.Region[Template] {
-	return providerconfig.Region[Template]{Name: written.Name, Ref: written.Template, Architecture: written.Architecture}
+	return providerconfig.Region[Template]{Name: written.Name, Ref: reference(written), Architecture: written.Architecture}
+}
+
+// reference returns the zero Template for an entry without an ID: with the rest of it alone, no machine boots.
+func reference(written *RegionTemplate) Template {
+	if written.ID == "" {
+		return Template{}
+	}
+	return written.Template
 }
 
 // legacyFlavor is all that the legacy format says of a flavor. The network counts in profiles that register it.
@@ -93,7 +101,7 @@ func decodeLegacy(regions []RegionTemplate, at *field.Path) []imageselector.Flav
 			}
 		}
 		flavors[f].Regional = append(flavors[f].Regional,
-			imageselector.Regional[Template]{Region: region.Name, Ref: region.Template, Path: at.Index(i)})
+			imageselector.Regional[Template]{Region: region.Name, Ref: reference(&region), Path: at.Index(i)})
 	}
 	return flavors
 }

@@ -7,6 +7,7 @@ package machines_test
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,27 @@ func TestASettingIsSwitchedOn(t *testing.T) {
 	s.worker.Spec.Pools[0].UpdateStrategy, s.worker.Spec.Pools[0].KubernetesVersion = ptr.To(v1beta1.AutoInPlaceUpdate), ptr.To("1.33.2")
 	if err := s.reconcile(t); err == nil || !strings.Contains(err.Error(), capability.UpdateType) {
 		t.Errorf("updated in place: %v", err)
+	}
+}
+
+// A pool with machines keeps its flavor when another one ranks higher, also in later reconciliations. A new pool gets the other one.
+func TestABetterFlavor(t *testing.T) {
+	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))
+	check(t, s.reconcile(t))
+	before := s.templates(t)
+	for _, capability := range s.cluster.CloudProfile.Spec.MachineCapabilities {
+		if capability.Name == "network" {
+			slices.Reverse(capability.Values)
+		}
+	}
+	s.worker.Spec.Pools = append(s.worker.Spec.Pools, poolOf("new", "m.large", "1877.5.0"))
+	for range 2 {
+		check(t, s.reconcile(t))
+		for name, template := range s.templates(t) {
+			if was, existed := before[name]; existed && template != was || !existed && template != "tpl-0ba51c02" {
+				t.Errorf("%s boots %s", name, template)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,6 +69,54 @@ func TestProviderFile(t *testing.T) {
 		if r := runFor(table, "", strings.Fields(tc.args)...); r.status != tc.status || !strings.Contains(r.stdout+r.stderr, tc.says) {
 			t.Errorf("%s: %+v", tc.args, r)
 		}
+	}
+}
+
+// Commands to copy, in notes and on a page, have the flags on which the verdict depends. Without them, lint would find no error here.
+func TestCommandsToCopyHaveTheSameFlags(t *testing.T) {
+	named := strings.NewReplacer("ironcore-metal", "acme")
+	profile := named.Replace(read(t, examples+"/ironcore-metal/cloudprofile.yaml"))
+	faulty := strings.Replace(profile, "image: registry.example/gardenlinux:1877.5.0-metal-amd64", "# no image", 1)
+	if faulty == profile {
+		t.Fatal("the example has changed")
+	}
+	inFolder(t, map[string]string{
+		"profile.yaml": faulty, "shoot.yaml": named.Replace(read(t, examples+"/ironcore-metal/shoot.yaml")), "l/profile.yaml": faulty,
+		"our cloud.yaml": `apiVersion: capkit/v1
+kind: ProviderDescription
+type: acme
+apiVersions: [acme.provider.extensions.gardener.cloud/v1alpha1]
+images: {path: machineImages, name: name, versions: versions, version: version}
+flavors: {path: capabilityFlavors, capabilities: capabilities}
+reference: [image]
+architecture: {field: architecture, default: amd64}
+`,
+		"l/.capkit.yaml": "providerFiles: [../our cloud.yaml]\nwebhook: true\n",
+	})
+	for flags, words := range map[string][]string{
+		"--provider-file=our cloud.yaml": {"'--provider-file=our cloud.yaml'", "--provider-file=our cloud.yaml"},
+		"--provider-file=our cloud.yaml;--no-config;--no-webhook": {
+			"--no-config '--provider-file=our cloud.yaml' --webhook=validating", "--no-config", "--provider-file=our cloud.yaml", "--webhook=validating",
+		},
+		"--config=l/.capkit.yaml;--feature-gates=InPlaceNodeUpdates=true": {
+			"--config=l/.capkit.yaml --feature-gates=InPlaceNodeUpdates=true", "--config=l/.capkit.yaml", "--feature-gates=InPlaceNodeUpdates=true",
+		},
+	} {
+		given := strings.Split(flags, ";")
+		r := run(t, "", append([]string{"maintenance", "profile.yaml", "shoot.yaml"}, given...)...)
+		contains(t, r.stderr, "run capkit lint "+words[0]+" profile.yaml\n")
+		if r := run(t, "", append([]string{"lint", "profile.yaml"}, words[1:]...)...); r.status != 1 || !strings.Contains(r.stdout, "[reference-missing]") {
+			t.Errorf("%v: %+v", words, r)
+		}
+	}
+	type inputs struct{ Profiles []struct{ Inputs []string } }
+	p := pageData[inputs](t, run(t, "", "report", "--provider-file=our cloud.yaml", "profile.yaml"))
+	if want := []string{"--provider-file=our cloud.yaml", "profile.yaml"}; !slices.Equal(p.Profiles[0].Inputs, want) {
+		t.Errorf("%q", p.Profiles[0].Inputs)
+	}
+	p = pageData[inputs](t, run(t, "", "report", "--landscape", "l=l"))
+	if want := []string{"--config=l/.capkit.yaml", "l/profile.yaml"}; !slices.Equal(p.Profiles[0].Inputs, want) {
+		t.Errorf("%q", p.Profiles[0].Inputs)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 
 // A pull request may change several profiles. plan compares the first, and says which others are compared with nothing.
 func TestPlanWithAnEarlierRevisionOfSeveral(t *testing.T) {
-	text := read(t, examples+"/cloudprofile.yaml")
+	text, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")
 	named := func(name string) string { return strings.Replace(text, "name: openstack", "name: "+name, 1) }
 	inFolder(t, map[string]string{
 		"a.yaml": named("a"), "b.yaml": named("b"), "c.yaml": named("c"), "profiles/d.yaml": named("d"), "shoots/shop.yaml": read(t, examples+"/shoot.yaml"),
@@ -123,12 +123,24 @@ func TestPlanWithAnEarlierRevisionOfSeveral(t *testing.T) {
 	write(t, "new.yaml", named("e")) // which the revision does not have
 	r := run(t, "", strings.Fields("plan --git=main a.yaml b.yaml c.yaml new.yaml profiles shoots")...)
 	want := "note: further profiles differ from main, and are taken as they are now: b.yaml, profiles/d.yaml; " +
-		"compare each by itself: capkit plan --git main b.yaml\n"
+		"compare each by itself: capkit plan --git=main b.yaml a.yaml c.yaml new.yaml profiles shoots\n"
 	if r.status != 0 || r.stdout != "CloudProfile a: nothing changes\n" || !strings.Contains(r.stderr, want) {
 		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 	if r := run(t, "", strings.Fields("plan --git=main b.yaml a.yaml c.yaml shoots")...); strings.Contains(r.stderr, "differ") {
 		t.Errorf("nothing else differs: %s", r.stderr)
+	}
+	// A NamespacedCloudProfile needs its parent.
+	child = strings.Replace(child, "name: openstack", "name: a", 1)
+	write(t, "child.yaml", child)
+	git(t, ".", "add", ".")
+	git(t, ".", "commit", "-q", "-m", "second")
+	write(t, "child.yaml", strings.ReplaceAll(child, "4321", "9876"))
+	r = run(t, "", strings.Fields("plan -o markdown --git main --webhook=true a.yaml child.yaml shoots")...)
+	const suggested = "plan --git=main --output=markdown --webhook=true child.yaml a.yaml shoots"
+	contains(t, r.stderr, "compare each by itself: capkit "+suggested+"\n")
+	if r := run(t, "", strings.Fields(suggested)...); r.status != 0 || !strings.Contains(r.stdout, "NamespacedCloudProfile `garden-demo/team`") {
+		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 }
 

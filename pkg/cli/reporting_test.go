@@ -469,7 +469,7 @@ func TestReportOfACluster(t *testing.T) {
 	kubeconfig := live[len(live)-1]
 	page := []string{"report", "--kubeconfig", kubeconfig, "-n", "garden-demo", "--profile", "garden-demo/team", examples + "/cloudprofile.yaml"}
 	p := pageData[struct{ Profiles []struct{ Inputs []string } }](t, run(t, "", page...))
-	want := []string{"--profile", "garden-demo/team", "--kubeconfig", kubeconfig, "--namespace", "garden-demo", examples + "/cloudprofile.yaml"}
+	want := []string{"--profile", "garden-demo/team", "--kubeconfig=" + kubeconfig, "--namespace=garden-demo", examples + "/cloudprofile.yaml"}
 	if len(p.Profiles) != 1 || !slices.Equal(p.Profiles[0].Inputs, want) {
 		t.Errorf("%q", p.Profiles)
 	}

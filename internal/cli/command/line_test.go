@@ -15,14 +15,18 @@ import (
 func TestLine(t *testing.T) {
 	for want, files := range map[string][]string{
 		"capkit lint a/b-1.yaml":        {"a/b-1.yaml", "a/b-1.yaml"},
-		"capkit lint - -A":              {manifest.Stdin, input.ClusterFile},
+		"capkit lint - -A":              {manifest.Stdin, "-", input.ClusterFile},
 		`capkit lint 'a b' 'it'\''s' c`: {"a b", "it's", "c"},
 		"capkit lint ''":                {""},
 		"capkit lint lint capkit":       {"lint", "capkit", "lint"},
 	} {
-		if got := command.Line("lint", files...); got != want {
+		if got := command.Line("capkit lint", nil, files...); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	got := command.Line("kubectl capkit lint", []string{"--no-config", "--provider-file=a b"}, "c")
+	if got != "kubectl capkit lint --no-config '--provider-file=a b' c" {
+		t.Error(got)
 	}
 }
 

@@ -88,6 +88,8 @@ type Given struct {
 	// AsMeant reports whether objects with errors are read as they were probably meant.
 	AsMeant bool
 
+	asLint command.AsLint
+
 	// Cluster is the name of the cluster that objects were read from, for messages; empty if only files were read.
 	Cluster string
 	// Namespace of objects in files without one; empty if unknown.

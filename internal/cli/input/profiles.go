@@ -124,7 +124,7 @@ func IsCoreOnly(p AnyProfile) bool { return coreonly.Is(p.Provider()) }
 
 // linting returns the end of a note about errors in a profile, whose parent may be nil: the command that shows them. It returns "" for
 // another version of an object, which may be in no file.
-func linting[T any](s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
+func linting[T any](in *Given, s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
 	inputs := []string{s.Manifest.File}
 	if parent != nil {
 		inputs = append(inputs, parent.Manifest.File)
@@ -132,7 +132,7 @@ func linting[T any](s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
 	if s.Which != "" {
 		return ""
 	}
-	return ": run " + command.Line("lint", inputs...)
+	return ": run " + in.asLint.Line(inputs)
 }
 
 // compile compiles the spec of a profile with the preference order of the inputs.
@@ -147,7 +147,7 @@ func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec,
 // Compile returns the compiled CloudProfile, memoized. The error, at the path at, says that the provider is unknown.
 func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
 	if s.Compiled == nil {
-		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, linting(s, nil), &in.Stored(s).Spec, field.NewPath("spec"), at)
+		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, linting(in, s, nil), &in.Stored(s).Spec, field.NewPath("spec"), at)
 	}
 	return s.Compiled, typedAt(fault, s)
 }
@@ -175,7 +175,7 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 		return nil, fault
 	}
 	parent := in.ParentOf(s)
-	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(s, parent), spec, nil, at)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(in, s, parent), spec, nil, at)
 	return s.Compiled, typedAt(fault, parent)
 }
 
@@ -197,7 +197,7 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 	case !NamesParent(s.Object):
 		fault := Unreadable("NamespacedCloudProfile", s.Object.Name, at)
 		if !in.AsMeant { // otherwise the error is among the findings
-			fault.Detail += linting(s, nil)
+			fault.Detail += linting(in, s, nil)
 		}
 		return nil, fault
 	}

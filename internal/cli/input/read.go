@@ -172,7 +172,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if err != nil {
 		return nil, err
 	}
-	in.stdin = flags.stdin
+	in.stdin, in.asLint = flags.stdin, flags.asLint(c)
 	if reader == nil {
 		in.Landscape, in.Notes, err = flags.landscape.Said()
 		return in, err
@@ -316,18 +316,24 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 	return errors.Join(errs...)
 }
 
-// ClusterWords returns the flags that select a cluster, as they were given.
-func (flags *Flags) ClusterWords() []string {
-	var words []string
-	for _, flag := range [][2]string{
-		{"kubeconfig", flags.cluster.Kubeconfig}, {"context", flags.cluster.Context}, {"namespace", flags.cluster.Namespace},
-	} {
-		if flags.Given(flag[0]) {
-			words = append(words, "--"+flag[0], flag[1])
-		}
+// Words returns flags as they were given: those with the names, or all. Those whose value is from the settings are left out.
+func (flags *Flags) Words(names ...string) []string {
+	return command.Words(flags.flags, flags.Settings.Flags, names)
+}
+
+// Judging returns the flags of a command that judges profiles in the same way, and those for the same cluster if it is live.
+func (flags *Flags) Judging(live bool) []string {
+	words := flags.Words("config", "no-config", command.ProviderFileFlag, "webhook", "gardener-version", "feature-gates")
+	if flags.Folder != "" && !flags.Given("config") && flags.Settings.File != "" {
+		words = append(words, "--config="+flags.Settings.File)
 	}
-	if flags.allNamespaces {
-		words = append(words, "-A")
+	if live {
+		words = append(words, flags.Words(clusterFlags...)...)
 	}
 	return words
+}
+
+// asLint returns the words of a lint with the same flags.
+func (flags *Flags) asLint(c *command.Call) command.AsLint {
+	return command.AsLint{Name: c.Name, Flags: append(flags.Judging(false), flags.Words("reserved-in-core")...), Cluster: flags.Words("kubeconfig", "context")}
 }

@@ -45,10 +45,7 @@ func inputsOf(g *input.Given, name string, in *input.Flags) []string {
 	if len(g.ProfileNames()) > 1 {
 		words = append(words, "--profile", name)
 	}
-	if live {
-		words = append(words, in.ClusterWords()...)
-	}
-	return append(words, files...)
+	return slices.Concat(words, in.Judging(live), files)
 }
 
 // configAsking returns the manifest of a providerConfig that makes a request. If the setting's text is not a field and a value that do

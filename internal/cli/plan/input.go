@@ -67,14 +67,14 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 		return newComparison(g, was, is)
 	}
 	if flags.Given("git") {
-		noteOthers(ctx, c.Name, g, flags.git)
+		noteOthers(ctx, c, g, args, flags)
 	}
 	return newUpdate(g, was, is)
 }
 
-// noteOthers notes which files with further profiles differ from the revision, too. Nothing compares them. A file that the revision does not
-// have is not an update. Suggested commands begin with name.
-func noteOthers(ctx context.Context, name string, g *input.Given, revision string) {
+// noteOthers notes which files with further profiles differ from the revision, too, and the command that compares one of them: it has the
+// same arguments, with this file first. A file that the revision does not have is not an update.
+func noteOthers(ctx context.Context, c *command.Call, g *input.Given, args []string, flags *planFlags) {
 	var files, differ []string
 	for _, s := range g.Profiles.All {
 		files = append(files, fileOf(s))
@@ -87,14 +87,14 @@ func noteOthers(ctx context.Context, name string, g *input.Given, revision strin
 		if file == "" || file == manifest.Stdin {
 			continue
 		}
-		was, err := earlier(ctx, name, revision, file)
+		was, err := earlier(ctx, c.Name, flags.git, file)
 		if is, failed := os.ReadFile(file); err == nil && failed == nil && !bytes.Equal(was, is) {
 			differ = append(differ, file)
 		}
 	}
 	if len(differ) > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("further profiles differ from %s, and are taken as they are now: %s; compare each by itself: %s plan --git %s %s",
-			revision, words.Few(differ), name, command.InShell(revision), command.InShell(differ[0])))
+		g.Notes = append(g.Notes, fmt.Sprintf("further profiles differ from %s, and are taken as they are now: %s; compare each by itself: %s",
+			flags.git, words.Few(differ), command.Line(c.Name+" plan", flags.Words(), slices.Concat(differ[:1], args)...)))
 	}
 }
 

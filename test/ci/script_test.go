@@ -168,7 +168,8 @@ func TestNextGardener(t *testing.T) {
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, "said"), said+"\n")
 		write(t, filepath.Join(folder, "git"), "#!/bin/sh\n")
-		write(t, filepath.Join(folder, "go"), "#!/bin/sh\ncase \"$*\" in\n'test -vet=off ./pkg/gardenerlib/...') cat "+folder+"/said ;;\nlist*) echo v1.150.0 ;;\nesac\n")
+		write(t, filepath.Join(folder, "go"), "#!/bin/sh\ncase \"$*\" in\n"+
+			"'test -vet=off ./pkg/gardenerlib/...') cat "+folder+"/said ;;\nlist*) echo v1.150.0 ;;\nesac\n")
 		for _, name := range []string{"git", "go"} {
 			if err := os.Chmod(filepath.Join(folder, name), 0o700); err != nil { //nolint:gosec // a program
 				t.Fatal(err)

@@ -15,8 +15,8 @@ const (
 	StatementType = "application/vnd.in-toto+json"
 	// PredicateType is the kind of statement.
 	PredicateType = "https://slsa.dev/provenance/v1"
-	// source is the URL of the sources.
-	source = "https://github.com/capkit/capkit"
+	// Source is the URL of the sources.
+	Source = "https://github.com/capkit/capkit"
 )
 
 // Subject is a build result: a file by its name, or an artifact in a registry by its package URL.
@@ -34,7 +34,7 @@ func Provenance(version, revision string, parameters map[string]string, subjects
 		URI    string            `json:"uri"`
 		Digest map[string]string `json:"digest,omitempty"`
 	}
-	repository := dependency{URI: "git+" + source}
+	repository := dependency{URI: "git+" + Source}
 	if revision != "" {
 		repository.Digest = map[string]string{"gitCommit": revision}
 	}
@@ -62,9 +62,9 @@ func Provenance(version, revision string, parameters map[string]string, subjects
 	}
 	statement.Type, statement.PredicateType, statement.Subject = "https://in-toto.io/Statement/v1", PredicateType, subjects
 	definition, builder := &statement.Predicate.BuildDefinition, &statement.Predicate.RunDetails.Builder
-	definition.BuildType = source + "/blob/main/docs/releasing.md#provenance"
+	definition.BuildType = Source + "/blob/main/docs/releasing.md#provenance"
 	definition.ExternalParameters, definition.ResolvedDependencies = external, []dependency{repository}
-	builder.ID, builder.Version = source+"/blob/main/Makefile", map[string]string{"go": runtime.Version()}
+	builder.ID, builder.Version = Source+"/blob/main/Makefile", map[string]string{"go": runtime.Version()}
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)

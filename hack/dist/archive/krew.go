@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // plugin is the manifest with which krew installs the command as a kubectl plugin: krew.googlecontainertools.github.com/v1alpha2.
@@ -50,7 +50,7 @@ func (r Release) krew(platforms []v1.Platform, content map[string][]byte) ([]byt
 	p.APIVersion, p.Kind = "krew.googlecontainertools.github.com/v1alpha2", "Plugin"
 	p.Metadata.Name = name
 	p.Spec.Version = r.Tag()
-	p.Spec.Homepage = image.Source
+	p.Spec.Homepage = program.Source
 	p.Spec.ShortDescription = "Check machine images of Gardener CloudProfiles"
 	p.Spec.Description = `Checks CloudProfiles, and the Shoots that use them, in files or a garden
 cluster: what is wrong in which line, which image a worker pool boots, and

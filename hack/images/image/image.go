@@ -26,17 +26,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/capkit/capkit/hack/components"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // Platforms are the platforms for which images can be built, in the order of the index.
 var Platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 
-const (
-	// User has the user and group IDs of the program. They have no name and no home, which nothing needs.
-	User = "65532:65532"
-	// Source is the URL of the sources.
-	Source = "https://github.com/capkit/capkit"
-)
+// User has the user and group IDs of the program. They have no name and no home, which nothing needs.
+const User = "65532:65532"
 
 // Description describes an image.
 type Description struct {
@@ -108,7 +105,7 @@ func (d Description) annotations() map[string]string {
 		"title":       d.Title,
 		"description": d.Text,
 		"licenses":    "Apache-2.0",
-		"source":      Source,
+		"source":      program.Source,
 		"version":     d.Version,
 		"created":     d.Created.UTC().Format(time.RFC3339),
 	}

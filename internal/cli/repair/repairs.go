@@ -95,7 +95,7 @@ func replaceInRegions(object any, path fieldpath.Path, meant *finding.Suggestion
 	list := path[:last-1]
 	for i, region := range edit.Items(edit.Value(object, list)) {
 		if edit.Members(region)[capability.Architecture] == meant.Name {
-			ops = append(ops, edit.Replace(member(item(list, i), capability.Architecture), meant.With))
+			ops = append(ops, edit.Replace(list.Index(i).Child(capability.Architecture), meant.With))
 		}
 	}
 	return ops

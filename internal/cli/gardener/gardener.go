@@ -212,15 +212,14 @@ func labelOf(provider string) field.ErrorList {
 
 // withoutTaken removes errors about architectures that the Shoot does not set. They come from its machine types, so the profile is wrong.
 func withoutTaken(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
+	taken := sets.New[string]()
 	workers := field.NewPath("spec", "provider", "workers")
-	return slices.DeleteFunc(errs, func(err *field.Error) bool {
-		for i, w := range shoot.Spec.Provider.Workers {
-			if w.Machine.Architecture == nil && err.Field == workers.Index(i).Child("machine", "architecture").String() {
-				return true
-			}
+	for i, w := range shoot.Spec.Provider.Workers {
+		if w.Machine.Architecture == nil {
+			taken.Insert(workers.Index(i).Child("machine", "architecture").String())
 		}
-		return false
-	})
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return taken.Has(err.Field) })
 }
 
 // byCore prepares Gardener's errors for a report, in place: it sets a stable text and the origin, and removes duplicates. It shortens whole

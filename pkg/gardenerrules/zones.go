@@ -68,3 +68,16 @@ func (u Unavailability) Choices(profile *v1beta1.CloudProfileSpec, worker *v1bet
 	}
 	return names
 }
+
+// VolumeTypes returns the volume types that Gardener accepts for a new worker pool in some zones of the region, in the order of the profile:
+// the usable ones that none of these zones lacks.
+//
+// It is the rule of validateVolumeTypes (plugin/pkg/shoot/validator).
+func (u Unavailability) VolumeTypes(profile *v1beta1.CloudProfileSpec, zones []string) (names []string) {
+	for _, t := range profile.VolumeTypes {
+		if ptr.Deref(t.Usable, true) && len(u.VolumeType(t.Name, zones)) == 0 {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}

@@ -171,8 +171,8 @@ var manifestRules = []finding.Rule{
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means: "A Shoot uses something that its profile does not offer to new Shoots, or will soon not offer: a Kubernetes version " +
 			"or image version that has expired, expires within 30 days, or is not available yet; a machine type with `usable: false`; or, " +
-			"in an existing Shoot, a machine type or volume type that is unavailable in a zone of its worker pool. Gardener refuses " +
-			"expired versions in a new Shoot; an existing one may keep them for now.",
+			"in an existing Shoot, a volume type with `usable: false`, or a machine type or volume type that is unavailable in a zone of " +
+			"its worker pool. Gardener refuses expired versions in a new Shoot; an existing one may keep them for now.",
 		Repair: "Use what the message names, or another machine type. For an existing Shoot, plan the change."},
 	{Name: gardener.RuleMemory, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it, but computes wrong values " +

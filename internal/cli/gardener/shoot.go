@@ -340,6 +340,12 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 	})
 	if worker.Volume != nil && worker.Volume.Type != nil {
 		name := *worker.Volume.Type
+		unusable := func(t v1beta1.VolumeType) bool { return t.Name == name && !ptr.Deref(t.Usable, true) }
+		if c.exists && slices.ContainsFunc(c.profile.VolumeTypes, unusable) { // for a new pool, the plugin has an error
+			c.warn(at.Child("volume", "type"), name, "worker pool %s: volume type %s is not usable any more: existing pools may keep it; %s",
+				worker.Name, name, oneOf("for a new one take", "none is usable", lacks.VolumeTypes(c.profile, worker.Zones)))
+			return
+		}
 		say("volume type", name, lacks.VolumeType(name, worker.Zones), at.Child("volume", "type"), func(rest []string) string {
 			return onlyIn(rest) + ", or another volume type"
 		})

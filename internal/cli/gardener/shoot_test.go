@@ -138,3 +138,21 @@ kubernetes:
 		}
 	}
 }
+
+// An existing worker pool may keep a volume type that new ones cannot have. Those that can replace it are in all zones of the pool.
+func TestUnusableVolumeType(t *testing.T) {
+	profile := given.Decoded[v1beta1.CloudProfileSpec](t, `
+machineTypes: [{name: m}]
+volumeTypes: [{name: old, usable: false}, {name: fast}, {name: any}]
+regions: [{name: europe, zones: [{name: a}, {name: b, unavailableVolumeTypes: [fast, old]}]}]
+`)
+	shoot := given.Decoded[v1beta1.Shoot](t, `
+spec: {region: europe, provider: {workers: [{name: w, machine: {type: m}, volume: {type: old, size: 20Gi}, zones: [a, b]}]}}
+`)
+	shoot.UID = "it exists"
+	errs, warnings := gardener.ValidateShootIn(shoot, profile, nil)
+	const want = "worker pool w: volume type old is not usable any more: existing pools may keep it; for a new one take any"
+	if len(errs) > 0 || len(warnings) != 1 || warnings[0].Field != "spec.provider.workers[0].volume.type" || warnings[0].Detail != want {
+		t.Error(errs, warnings)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
@@ -70,15 +71,14 @@ func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
 	return worker{pool, at, config, errs}
 }
 
-// volumes checks that the profile has the worker pools' volume types. A profile without volume types is not checked.
+// volumes checks that the profile has the worker pools' volume types, and names those that new pools in their zones can have. A profile
+// without volume types is not checked.
 func (s *subject) volumes() {
-	var has []string
-	for _, volumeType := range s.Profile.VolumeTypes {
-		has = append(has, volumeType.Name)
-	}
+	lacks := gardenerrules.InRegion(s.Profile, s.Shoot.Spec.Region)
 	check := func(w worker, name *string, at *field.Path) {
-		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !s.LeavesOut() {
-			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, has,
+		has := func(t v1beta1.VolumeType) bool { return t.Name == *name }
+		if name != nil && len(s.Profile.VolumeTypes) > 0 && !slices.ContainsFunc(s.Profile.VolumeTypes, has) && !s.LeavesOut() {
+			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, lacks.VolumeTypes(s.Profile, w.Zones),
 				"the profile has no volume type "+words.Quoted(*name)+forPool(w))
 		}
 	}

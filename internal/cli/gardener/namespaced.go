@@ -71,6 +71,13 @@ func (s *Server) validateNamespaced(
 	if ignore != nil {
 		errs = slices.DeleteFunc(errs, ignore)
 	}
+	told := ""
+	for _, err := range errs {
+		if cause := notExtended(err, object); cause != told {
+			err.Detail += cause
+			told = cause
+		}
+	}
 	return byCore(kept(errs))
 }
 
@@ -165,6 +172,21 @@ func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.Cl
 // besideLifecycle is the end of Gardener's error about a version with both a lifecycle and the fields that it replaces. In the merged
 // profile of valid objects, the lifecycle is the parent's, and the fields are the NamespacedCloudProfile's.
 const besideLifecycle = "in combination with `lifecycle`"
+
+// notExtended continues an error about a missing part of an image version that has only an expirationDate, as one that extends a version of
+// the parent. A version that the parent has would have its parts. For other errors it returns "".
+func notExtended(err *field.Error, object *v1beta1.NamespacedCloudProfile) string {
+	for i, image := range object.Spec.MachineImages {
+		for k, v := range image.Versions {
+			if err.Type == field.ErrorTypeRequired && strings.HasPrefix(err.Field, fmt.Sprintf("spec.machineImages[%d].versions[%d].", i, k)) &&
+				v.ExpirationDate != nil && len(v.CRI)+len(v.Architectures)+len(v.CapabilityFlavors) == 0 { //nolint:staticcheck // as people write it
+				return fmt.Sprintf("; the parent, CloudProfile %s, has no %s@%s that this could extend: correct the version, remove it, or complete it",
+					object.Spec.Parent.Name, image.Name, v.Version)
+			}
+		}
+	}
+	return ""
+}
 
 // renderedItem matches the path, below the spec, of a list item that a NamespacedCloudProfile can define.
 var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes|kubernetes\.versions)\[(\d+)\](\.versions\[(\d+)\])?`)

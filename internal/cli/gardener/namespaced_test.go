@@ -5,6 +5,7 @@
 package gardener_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,5 +42,27 @@ func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
 	updated.Spec.Kubernetes.Versions[0].ExpirationDate = &earlier //nolint:staticcheck // as people write it
 	if errs := (&gardener.Server{}).ValidateNamespaced(updated, old, parent, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "is in the past") {
 		t.Errorf("with another date: %v", errs)
+	}
+}
+
+// A version that extends nothing, since the parent does not have it, would need all that a version of its own has.
+func TestNamespacedExtendsNothing(t *testing.T) {
+	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	gardener.SetDefaults(parent)
+	later := metav1.NewTime(time.Date(2090, 1, 1, 0, 0, 0, 0, time.UTC))
+	child := &v1beta1.NamespacedCloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: "garden-demo"}}
+	child.Spec.Parent = v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent.Name}
+	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1592.90.0", ExpirationDate: &later}}, //nolint:staticcheck // as people write it
+	}}}
+	var got []string
+	for _, err := range (&gardener.Server{}).ValidateNamespaced(child, nil, parent, nil) {
+		got = append(got, err.Field+": "+err.Detail)
+	}
+	const want = "spec.machineImages[0].versions[0].capabilityFlavors: must provide at least one image flavor when multiple " +
+		"architectures are defined in spec.machineCapabilities; the parent, CloudProfile openstack, has no gardenlinux@1592.90.0 that this " +
+		"could extend: correct the version, remove it, or complete it"
+	if !slices.Equal(got, []string{want}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -223,9 +223,7 @@ func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, er
 				noteFurther(g, config, a.resolution.Further.Errors())
 			}
 			noteInPlace(g, &a)
-			if how == single {
-				noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
-			}
+			noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
 			noteRegion(g, p, &a, flags.output)
 			if !yield(a) {
 				return
@@ -303,15 +301,20 @@ func choices(named string, all []string) []string {
 	return resolve.Distinct(all)
 }
 
-// noteNoLongerOffered adds notes if new worker pools can no longer use the machine type or version, although it boots.
+// noteNoLongerOffered adds notes, each once, if new worker pools can no longer use the machine type or version, although it boots.
 func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
+	note := func(text string) {
+		if !slices.Contains(g.Notes, text) {
+			g.Notes = append(g.Notes, text)
+		}
+	}
 	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, pool.MachineType)
 	if machineType != nil && !ptr.Deref(machineType.Usable, true) {
-		g.Notes = append(g.Notes, fmt.Sprintf("machine type %s is not usable for new worker pools (usable: false)", pool.MachineType))
+		note(fmt.Sprintf("machine type %s is not usable for new worker pools (usable: false)", pool.MachineType))
 	}
 	version, found := v1beta1helper.FindMachineImageVersion(profile.MachineImages, pool.Image, pool.Version)
 	if found && v1beta1helper.VersionIsExpired(version.ExpirableVersion) {
-		g.Notes = append(g.Notes, fmt.Sprintf("%s@%s has expired, so new worker pools cannot have it", pool.Image, pool.Version))
+		note(fmt.Sprintf("%s@%s has expired, so new worker pools cannot have it", pool.Image, pool.Version))
 	}
 }
 
@@ -356,6 +359,9 @@ func askShoot(
 		a.Shoot, a.filling = s.Name, fillings[i]
 		a.Defaulted = fillings[i].By
 		noteInPlace(g, &a)
+		if s.Object.UID == "" {
+			noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
+		}
 		if a.resolution.Reason != reasonWorkerConfig && a.refused != nil {
 			a.explain(fillings[i])
 		}

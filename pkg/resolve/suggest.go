@@ -298,7 +298,7 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 	case work == "" && r.lacking != "" && r.Pool.Name != "": // without a name, the question is about the machine type
 		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one"
 	case unknown && work == "":
-		return ""
+		return p.instead(r)
 	case unknown:
 		return "; " + work
 	case work == "" || !unmet && p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
@@ -306,6 +306,22 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 	default:
 		return words.DidYouMean(meant) + " " + work
 	}
+}
+
+// instead continues the error about a machine type or image that the profile does not have with what it has. It returns "" for other errors,
+// for a pool that names no image, and for an image that is only not mapped.
+func (p Resolver[R]) instead(r *Resolution[R]) string {
+	var has []string
+	switch images := entries.Images(p.Spec()); {
+	case r.Reason == profile.ReasonUnknownMachineType:
+		has = p.Usable()
+	case r.Reason == imageselector.ReasonUnknownImage && r.Pool.Image != "" && !slices.Contains(images, r.Pool.Image):
+		has = images
+	}
+	if len(has) == 0 {
+		return ""
+	}
+	return "; it has " + words.Few(has)
 }
 
 // wouldWork formats suggestions, or returns "" if there are none.

@@ -5,6 +5,7 @@
 package shoots
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func beginning(parts []string) (func(*semver.Version) bool, error) {
 func latestOf(
 	image *v1beta1.MachineImage, takes func(*v1beta1.MachineImageVersion, *semver.Version) bool,
 ) (string, error) {
-	var found string
+	var found, preview string
 	var latest *semver.Version
 	var deprecated bool
 	for i := range image.Versions {
@@ -151,7 +152,11 @@ func latestOf(
 			return "", fmt.Errorf("version %q of image %s: %w", v.Version, image.Name, err)
 		}
 		classification := versions.Classification(v.ExpirableVersion)
-		if classification == v1beta1.ClassificationPreview || !takes(v, number) {
+		if !takes(v, number) {
+			continue
+		}
+		if classification == v1beta1.ClassificationPreview {
+			preview = cmp.Or(preview, v.Version)
 			continue
 		}
 		old := classification == v1beta1.ClassificationDeprecated
@@ -159,7 +164,10 @@ func latestOf(
 			found, latest, deprecated = v.Version, number, old
 		}
 	}
-	if latest == nil {
+	switch {
+	case latest == nil && preview != "":
+		return "", fmt.Errorf("no version of image %s fits but previews, which only a full version such as %s selects", image.Name, preview)
+	case latest == nil:
 		return "", fmt.Errorf("no version of image %s fits", image.Name)
 	}
 	return found, nil

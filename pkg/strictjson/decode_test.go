@@ -158,6 +158,8 @@ func TestDecodeMessages(t *testing.T) {
 		`{"lists":true}`:        `lists: Invalid value: "true": expected a list of lists, got a boolean`,
 		`{"self":[1, 2]}`:       `self: Invalid value: "[1, 2]": expected an object, got a list`,
 		`{"text":5}`:            `text: Invalid value: "5": expected a string, got a number; put it in quotes`,
+		`{"text":{"name":"a"}}`: `text: Invalid value: "{\"name\":\"a\"}": expected a string, got an object; write a`,
+		`{"text":{"a":"b"}}`:    `text: Invalid value: "{\"a\":\"b\"}": expected a string, got an object`,
 		`{"flag":"yes"}`:        `flag: Invalid value: "yes": expected true or false, got a string`,
 		`{"count":"5"}`:         `count: Invalid value: "5": expected a whole number, got a string; write 5, without quotes`,
 		`{"ratio":"5"}`:         `ratio: Invalid value: "5": expected a number, got a string; write 5, without quotes`,

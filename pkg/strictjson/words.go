@@ -103,6 +103,8 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 			problem += inQuotes
 		case got == "a boolean":
 			problem += "; write the text that is meant, in quotes" // the value may be the letter n in YAML
+		case got == "an object":
+			problem += nameOf(raw)
 		}
 		list, inList := asList(want.one, raw)
 		object, inObject := asObject(t, raw)
@@ -118,6 +120,17 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		return within(problem, err, raw)
 	}
 	return "", problem, meant
+}
+
+// nameOf suggests the name of an object where a string is expected, as for the zone {name: europe-1a}; empty if it has none.
+func nameOf(raw []byte) string {
+	var object struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(raw, &object) != nil || object.Name == "" {
+		return ""
+	}
+	return "; write " + words.InYAML(object.Name)
 }
 
 // inQuotes ends the message about a number where a string is expected.

@@ -220,7 +220,7 @@ func TestExitStatus(t *testing.T) {
 		{"plan", 2, "OLD and NEW are two files"},
 		{"plan $profile nowhere.yaml", 2, "nowhere.yaml"},
 		{"plan $profile $profile nowhere.yaml", 2, "nowhere.yaml"},
-		{"plan $profile $examples/shoot.yaml", 2, "NEW has no CloudProfile or NamespacedCloudProfile"},
+		{"plan $profile $examples/shoot.yaml", 2, "and plan does not compare Shoots (lint checks a changed one, and select"},
 		{"plan $examples/shoot.yaml $profile", 2, "OLD has no profile, and NEW has CloudProfile openstack: give two versions"},
 		{
 			"plan $profile $examples/cloudprofile-legacy.yaml",

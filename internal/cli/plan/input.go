@@ -226,8 +226,11 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 	names := is.ProfileNames()
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("NEW has no CloudProfile or NamespacedCloudProfile%s: name the file with the one that is to be updated",
-			is.EmptyInputs())
+		why := is.EmptyInputs()
+		if len(is.Shoots.All) > 0 {
+			why = ", and plan does not compare Shoots (lint checks a changed one, and select shows what it boots)"
+		}
+		return nil, fmt.Errorf("NEW has no CloudProfile or NamespacedCloudProfile%s: name the file with the one that is to be updated", why)
 	case len(names) > 1:
 		return nil, fmt.Errorf("NEW has several profiles, %s: give it one, the one that is to be updated, and the others as FILE",
 			strings.Join(names, ", "))

@@ -97,6 +97,7 @@ func TestCellsHaveTheTextOfExplain(t *testing.T) {
 		{"example/cloudprofile-trusted-launch.yaml"},
 		{"docs/examples/tie-break.yaml"},
 		{"docs/examples/omission.yaml"},
+		{"test/browser/testdata/undeclared.yaml"},
 		{"docs/examples/reserved-in-core.yaml"},
 		{"example/azure/cloudprofile.yaml"},
 		{"example/gcp/cloudprofile.yaml"},

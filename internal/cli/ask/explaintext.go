@@ -33,6 +33,7 @@ func printExplanation(w io.Writer, a *Answer) {
 		report.Printf(w, "  %s %s\n", letter(i), verdicts[i].Set)
 		PrintOutcome(w, a.profile, &a.resolution, &verdicts[i], sides)
 	}
+	PrintUndeclared(w, a.profile.Vocabulary(), verdicts)
 	if len(a.Comparisons) > 0 {
 		report.Printf(w, "\nComparisons, in the order %s:\n", a.Order)
 	}
@@ -45,6 +46,30 @@ func printExplanation(w io.Writer, a *Answer) {
 		report.Printf(w, "With --order=%s it would be flavor %s.\n", a.OtherOrder.Order, letter(a.OtherOrder.Flavor))
 	}
 	PrintRolling(w, a.RollingUpdate)
+}
+
+// PrintUndeclared writes which flavors support all values of a capability because they do not declare it. Worker capabilities are left out:
+// for these, an omission has a meaning of its own.
+func PrintUndeclared(w io.Writer, v *capability.Vocabulary, verdicts []imageselector.Verdict[any]) {
+	workers := v.WorkerCapabilities()
+	for _, c := range v.Definitions() {
+		if len(c.Values) < 2 || slices.ContainsFunc(workers, func(d capability.Definition) bool { return d.Name == c.Name }) {
+			continue
+		}
+		var silent []string
+		for i := range verdicts {
+			if _, declared := verdicts[i].Flavor.Supported(v)[c.Name]; !declared && len(verdicts[i].Set.Values(c.Name)) == len(c.Values) {
+				silent = append(silent, letter(i))
+			}
+		}
+		switch len(silent) {
+		case 0:
+		case 1:
+			report.Printf(w, "  Flavor %s does not declare %s, and so supports all values.\n", silent[0], c.Name)
+		default:
+			report.Printf(w, "  Flavors %s do not declare %s, and so support all values.\n", words.And(silent), c.Name)
+		}
+	}
 }
 
 // PrintRolling lists the provider config settings whose change replaces the pool's machines, if at least one is set.

@@ -146,10 +146,15 @@ func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 		if expiry := versions.ExpiryOf(core.ExpirableVersion); expiry != nil {
 			v.Expires = expiry.Format(time.DateOnly)
 		}
+		var verdicts []imageselector.Verdict[any]
 		for i := range flavors {
 			f := s.flavor(&flavors[i], supported[i])
 			v.Flavors, s.supported[f.Declared] = append(v.Flavors, f), supported[i]
+			verdicts = append(verdicts, imageselector.Verdict[any]{Flavor: &flavors[i], Set: supported[i]})
 		}
+		var undeclared strings.Builder
+		ask.PrintUndeclared(&undeclared, s.Vocabulary(), verdicts)
+		v.Undeclared = html.Lines(undeclared.String())
 		s.out.Versions = append(s.out.Versions, v)
 	}
 }

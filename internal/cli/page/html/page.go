@@ -110,6 +110,8 @@ type Version struct {
 	// Kind distinguishes it from versions for which explain shows other capabilities.
 	Kind    string   `json:"kind"`
 	Flavors []Flavor `json:"flavors"`
+	// Undeclared is explain's text about capabilities that flavors do not declare; empty if there are none.
+	Undeclared Lines `json:"undeclared,omitempty"`
 }
 
 // Flavor is a flavor of an image version.

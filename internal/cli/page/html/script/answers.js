@@ -36,6 +36,7 @@ function explain(group, type, version, region) {
     ambiguous = sign === 0 || (ambiguous && sign < 0);
     best = wins;
   });
+  if (flavors.length) out += v.undeclared || '';
   if (compared) out += `\nComparisons, in the order ${p.order}:\n${compared}`;
   const lacking = lackingIn(p, region, p.groups[group].types[type]);
   const refused = lacking ? `  machine type ${p.groups[group].types[type]} is unavailable in ${lacking}: Gardener refuses a new worker pool there\n` : '';

@@ -218,7 +218,7 @@ A negative result depends on the command:
   maintenance    a worker pool or a Kubernetes version is stuck, the maintenance of a Shoot fails, or a worker pool
                  is moved to a version that it cannot boot
   report         as lint; the report is also written with this status, unless no profile can be read
-  import         the images cannot be imported, or lint would find an error in the result; no file was changed
+  import         the images cannot be imported, or lint would find a new error in the result; no file was changed
   migrate        the files cannot be migrated; no file was changed
   render         admission would refuse one of the two profiles
   version        with --check-config, the settings have something that this version does not understand

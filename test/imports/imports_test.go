@@ -249,7 +249,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/importer": {
 		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/input", "internal/cli/inventories", "internal/cli/manifest", "internal/cli/plan", "internal/cli/release",
+		"internal/cli/gardener", "internal/cli/input", "internal/cli/inventories", "internal/cli/manifest", "internal/cli/plan", "internal/cli/release",
 		"internal/cli/release/source", "internal/cli/report", "pkg/finding", "pkg/words",
 	},
 	"internal/cli/migrate": {

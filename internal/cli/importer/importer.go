@@ -52,8 +52,8 @@ func Command(c *command.Call) *cobra.Command {
 		SuggestFor: []string{"add", "release"},
 		Short:      "Add the images of a release to CloudProfiles, in their files",
 		Long: `Adds image versions of a release to both halves of CloudProfiles and NamespacedCloudProfiles: to spec.machineImages, and to the provider
-config. It prints a diff; -w changes the files. Comments, order, quoting and indentation stay. Nothing is written if lint would find an
-error in the result. Standard error has what plan says about the change.
+config. It prints a diff; -w changes the files. Comments, order, quoting and indentation stay. Nothing is written if lint would find a
+new error in the result. Standard error has what plan says about the change.
 
 A SOURCE is one of these:
 

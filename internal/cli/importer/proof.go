@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/proof"
@@ -23,8 +24,8 @@ import (
 
 // How import proves its result: with lint and with plan, whose output it prints.
 
-// prove reports errors of the result and refusals of the updates. Of verify it reports only errors that did not exist
-// before. The updates are checked in the order in which they must be applied: parents before their children.
+// prove reports errors of the result that did not exist before, old ones for which Gardener refuses the updates, and refusals of the updates.
+// Notes count the other old errors. The updates are checked in the order in which they must be applied: parents before their children.
 func (l *inLandscape) prove() error {
 	if len(l.becomes) == 0 {
 		return nil
@@ -33,9 +34,15 @@ func (l *inLandscape) prove() error {
 	if err != nil {
 		return err
 	}
-	old = l.counting(l.Given, old) // old errors remain in the profiles: with them, nothing can be proved
-	l.Findings = append(l.Findings, old...)
-	l.noteOld(old, "lint finds %s in the profile as it is: correct that before, or silence it")
+	var stay []report.Finding
+	for _, f := range l.counting(l.Given, old) {
+		if f.Rule == gardener.RuleCore { // Gardener compares nothing with the old profile, so it refuses any update
+			l.Findings = append(l.Findings, f)
+		} else {
+			stay = append(stay, f)
+		}
+	}
+	l.noteOld(stay, "lint finds %s, with the import and without it")
 	if l.flags.Flags.Given() {
 		if old, err = l.compare(l.verified); err != nil {
 			return err

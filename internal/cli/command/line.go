@@ -38,18 +38,21 @@ func Line(name string, flags []string, files ...string) string {
 	for _, flag := range flags {
 		words = append(words, quoted(flag))
 	}
-	for i, file := range files {
-		switch {
-		case slices.Contains(files[:i], file):
-		case file == "<stdin>", file == "-":
-			words = append(words, "-")
-		case file == "<cluster>":
-			words = append(words, "-A")
+	var args []string
+	for _, file := range files {
+		switch file {
+		case "<stdin>", "-":
+			file = "-"
+		case "<cluster>":
+			file = "-A"
 		default:
-			words = append(words, InShell(file))
+			file = InShell(file)
+		}
+		if !slices.Contains(args, file) {
+			args = append(args, file)
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, args...), " ")
 }
 
 // Words returns flags as they were given: those with the names, or all if there are none. Those with the value in settings are left out.

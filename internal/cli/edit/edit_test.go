@@ -373,8 +373,8 @@ func TestManyChangesInOneLine(t *testing.T) {
 	}
 	var ops []edit.Op
 	for i := range n {
-		at := between.Item(fieldpath.Parse("spec"), i)
-		ops = append(ops, edit.Delete(between.Member(at, "values")), edit.Insert(between.Member(at, "more"), true))
+		at := fieldpath.Parse("spec").Index(i)
+		ops = append(ops, edit.Delete(at.Child("values")), edit.Insert(at.Child("more"), true))
 	}
 	if changed, err := edit.Apply(list(old), []edit.Change{{Line: 1, Column: 1, Ops: ops}}); err != nil || changed != list(is) {
 		t.Errorf("%v: %.200s", err, changed)

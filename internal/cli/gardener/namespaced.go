@@ -176,16 +176,22 @@ const besideLifecycle = "in combination with `lifecycle`"
 // notExtended continues an error about a missing part of an image version that has only an expirationDate, as one that extends a version of
 // the parent. A version that the parent has would have its parts. For other errors it returns "".
 func notExtended(err *field.Error, object *v1beta1.NamespacedCloudProfile) string {
-	for i, image := range object.Spec.MachineImages {
-		for k, v := range image.Versions {
-			if err.Type == field.ErrorTypeRequired && strings.HasPrefix(err.Field, fmt.Sprintf("spec.machineImages[%d].versions[%d].", i, k)) &&
-				v.ExpirationDate != nil && len(v.CRI)+len(v.Architectures)+len(v.CapabilityFlavors) == 0 { //nolint:staticcheck // as people write it
-				return fmt.Sprintf("; the parent, CloudProfile %s, has no %s@%s that this could extend: correct the version, remove it, or complete it",
-					object.Spec.Parent.Name, image.Name, v.Version)
-			}
-		}
+	m := renderedItem.FindStringSubmatch(strings.TrimPrefix(err.Field, "spec."))
+	if err.Type != field.ErrorTypeRequired || m == nil || m[1] != "machineImages" || m[3] == "" {
+		return ""
 	}
-	return ""
+	i, _ := strconv.Atoi(m[2]) // digits, because of the expression
+	k, _ := strconv.Atoi(m[4])
+	if i >= len(object.Spec.MachineImages) || k >= len(object.Spec.MachineImages[i].Versions) {
+		return ""
+	}
+	image := &object.Spec.MachineImages[i]
+	v := &image.Versions[k]
+	if v.ExpirationDate == nil || len(v.CRI)+len(v.Architectures)+len(v.CapabilityFlavors) > 0 { //nolint:staticcheck // as people write it
+		return ""
+	}
+	return fmt.Sprintf("; the parent, CloudProfile %s, has no %s@%s that this could extend: correct the version, remove it, or complete it",
+		object.Spec.Parent.Name, image.Name, v.Version)
 }
 
 // renderedItem matches the path, below the spec, of a list item that a NamespacedCloudProfile can define.

@@ -7,6 +7,7 @@ package rules
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -75,19 +76,20 @@ func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
 // without volume types is not checked.
 func (s *subject) volumes() {
 	lacks := gardenerrules.InRegion(s.Profile, s.Shoot.Spec.Region)
-	check := func(w worker, name *string, at *field.Path) {
-		has := func(t v1beta1.VolumeType) bool { return t.Name == *name }
-		if name != nil && len(s.Profile.VolumeTypes) > 0 && !slices.ContainsFunc(s.Profile.VolumeTypes, has) && !s.LeavesOut() {
-			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, lacks.VolumeTypes(s.Profile, w.Zones),
-				"the profile has no volume type "+words.Quoted(*name)+forPool(w))
-		}
-	}
 	for _, w := range s.workers {
+		offered := sync.OnceValue(func() []string { return lacks.VolumeTypes(s.Profile, w.Zones) })
+		check := func(name *string, at *field.Path) {
+			has := func(t v1beta1.VolumeType) bool { return t.Name == *name }
+			if name != nil && len(s.Profile.VolumeTypes) > 0 && !slices.ContainsFunc(s.Profile.VolumeTypes, has) && !s.LeavesOut() {
+				validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, offered(),
+					"the profile has no volume type "+words.Quoted(*name)+forPool(w))
+			}
+		}
 		if w.Volume != nil {
-			check(w, w.Volume.Type, w.at.Child("volume"))
+			check(w.Volume.Type, w.at.Child("volume"))
 		}
 		for i := range w.DataVolumes {
-			check(w, w.DataVolumes[i].Type, w.at.Child("dataVolumes").Index(i))
+			check(w.DataVolumes[i].Type, w.at.Child("dataVolumes").Index(i))
 		}
 	}
 }

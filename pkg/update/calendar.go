@@ -255,25 +255,11 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if action == maintenance.Fails && before != action {
 			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
 		}
-		switch action {
-		case maintenance.Updated:
-			if to == former {
-				continue
-			}
-		case maintenance.Forced:
-			if to == former || l.expiresAnew(pool) {
-				continue
-			}
-		case maintenance.Stays, maintenance.Stuck: // if the pool boots nothing, that is a Choice; if it cannot boot what is chosen, it is Blocked
-			if former == pool.Version || l.expiresAnew(pool) || is.BootsNothing(k) || is.Core.Images[k].Version != "" {
-				continue
-			}
-			if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, pool.Version) {
-				continue
-			}
-			to = ""
-		default:
+		if !l.rolled(k, pool, former, is) {
 			continue
+		}
+		if action == maintenance.Stays || action == maintenance.Stuck {
+			to = ""
 		}
 		roll := memo.Get(l.moves, [4]string{pool.Image, pool.Version, to, string(action)}, func() *Roll {
 			l.Rolls = append(l.Rolls, &Roll{Image: pool.Image, From: pool.Version, To: to, Action: action})
@@ -281,6 +267,24 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		})
 		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
 	}
+}
+
+// rolled reports whether the next maintenance leaves a worker pool with another version than former, the one without the update, and nothing
+// else says so: an [Expiry], a [Choice] if the pool boots nothing, [Blocked] if it cannot boot what is chosen.
+func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenance.Outlook) bool {
+	switch action, to := is.Image(k); action {
+	case maintenance.Updated:
+		return to != former
+	case maintenance.Forced:
+		return to != former && !l.expiresAnew(pool)
+	case maintenance.Stays, maintenance.Stuck:
+		if former == pool.Version || l.expiresAnew(pool) || is.BootsNothing(k) || is.Core.Images[k].Version != "" {
+			return false
+		}
+		boots := l.isBoots(pool)
+		return boots == nil || boots(pool.Image, pool.Version)
+	}
+	return false
 }
 
 // expiresAnew reports whether the update changes the expiration date of a worker pool's version.

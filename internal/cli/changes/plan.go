@@ -72,11 +72,7 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 		w.add(c, nil)
 	}
 	for _, r := range facts.Rolls {
-		c := Change{Kind: WillUpdate, Image: r.Image, From: r.From, Action: r.Action}
-		if r.To != "" {
-			c.To = r.To
-		}
-		w.add(c, r.Pools)
+		w.add(Change{Kind: WillUpdate, Image: r.Image, From: r.From, To: orNull(r.To), Action: r.Action}, r.Pools)
 	}
 	for _, m := range facts.Meanings {
 		w.add(Change{
@@ -89,6 +85,14 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 	}
 	Sort(w.changes)
 	return w.changes
+}
+
+// orNull returns a version. It returns nil, which JSON leaves out, if there is none.
+func orNull(version string) any {
+	if version == "" {
+		return nil
+	}
+	return version
 }
 
 // dateOf formats a date as RFC 3339. It returns nil, which is null in JSON, if there is no date.

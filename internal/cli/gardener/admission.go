@@ -26,6 +26,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -96,9 +97,10 @@ type stored struct {
 	object any
 }
 
-// admit runs the mutating plugin on a Shoot, then judge on the result, and then the validating plugin unless the mutating one has errors.
-// An existing Shoot gets an update of its metadata, any other Shoot is created. admit modifies the Shoot. It returns the errors of the
-// plugins, with fields, and those of judge.
+// admit runs the mutating plugin on a Shoot, then judge on the result, and then the validating plugin. The API server would stop at errors
+// of the mutating one. If these are all about what it cannot fill in, admit runs the validating one anyway, without its errors that follow
+// from them. An existing Shoot gets an update of its metadata, any other Shoot is created. admit modifies the Shoot. It returns the errors of
+// the plugins, with fields, and those of judge.
 func (p *plugins) admit(
 	shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside, judge func() field.ErrorList,
 ) (said, judged field.ErrorList) {
@@ -116,13 +118,37 @@ func (p *plugins) admit(
 	shoot.Annotations, shoot.Spec.Provider.Workers = q.shoot.Annotations, q.shoot.Spec.Provider.Workers
 	shoot.Spec.Kubernetes, shoot.Spec.Maintenance = q.shoot.Spec.Kubernetes, q.shoot.Spec.Maintenance
 	judged = judge()
-	if len(said) > 0 {
+	if slices.ContainsFunc(said, func(err *field.Error) bool { return !unfilled.MatchString(err.Field) }) {
 		return said, judged
+	}
+	if len(said) > 0 {
+		for i := range q.shoot.Spec.Provider.Workers {
+			if machine := &q.shoot.Spec.Provider.Workers[i].Machine; machine.Image == nil { // the validating plugin would panic
+				machine.Image = &core.ShootMachineImage{}
+			}
+		}
 	}
 	q.shoot.Spec.CloudProfile, q.shoot.Spec.CloudProfileName = shoot.Spec.CloudProfile, shoot.Spec.CloudProfileName
 	q.shoot.Status = shoot.Status
-	said = verdict("ShootValidator", shoot, profile, func() error { return p.validate.Validate(context.Background(), attributes, nil) })
-	return said, judged
+	validated := verdict("ShootValidator", shoot, profile, func() error { return p.validate.Validate(context.Background(), attributes, nil) })
+	return append(said, withoutUnfilled(validated, said)...), judged
+}
+
+// unfilled matches the fields of errors about images and Kubernetes versions that the mutating plugin cannot fill in.
+var unfilled = regexp.MustCompile(`^spec\.(?:kubernetes\.version|provider\.workers\[\d+\](?:\.kubernetes\.version)?)$`)
+
+// withoutUnfilled removes errors of the validating plugin about images and Kubernetes versions that the mutating one could not fill in. It
+// fills in the Kubernetes versions of worker pools up to its first error, and the validating one compares them with images.
+func withoutUnfilled(errs, said field.ErrorList) field.ErrorList {
+	at, kubernetes := sets.New[string](), false
+	for _, err := range said {
+		at.Insert(err.Field)
+		kubernetes = kubernetes || strings.HasSuffix(err.Field, ".kubernetes.version")
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		pool, of, isImage := strings.Cut(err.Field, ".machine.image")
+		return isImage && (at.Has(pool) || kubernetes && of == "") || kubernetes && strings.HasSuffix(err.Field, ".kubernetes.version")
+	})
 }
 
 // ask returns the admission request for a Shoot, with the objects that it refers to.

@@ -235,6 +235,60 @@ func TestForceDeletionOfANewShoot(t *testing.T) {
 	}
 }
 
+// What the mutating plugin cannot fill in hides nothing else, and is reported once.
+func TestWhatCannotBeFilledInHidesNothing(t *testing.T) {
+	const pool = "spec.provider.workers[0]"
+	for name, tc := range map[string]struct {
+		change func(*v1beta1.Shoot, *v1beta1.CloudProfileSpec)
+		want   []string // fields
+	}{
+		"nothing": {func(*v1beta1.Shoot, *v1beta1.CloudProfileSpec) {}, nil},
+		"an unknown image": {func(s *v1beta1.Shoot, _ *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Machine.Image.Name = "debian"
+		}, []string{pool}},
+		"an unknown image without a version": {func(s *v1beta1.Shoot, _ *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Machine.Image = &v1beta1.ShootMachineImage{Name: "debian"}
+		}, []string{pool}},
+		"a version of which no image is": {func(s *v1beta1.Shoot, _ *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Machine.Image.Version = ptr.To("3")
+		}, []string{pool}},
+		"no image, and none in the profile": {func(s *v1beta1.Shoot, p *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Machine.Image, s.Spec.Provider.Workers[1].Machine.Image, p.MachineImages = nil, nil, nil
+		}, []string{pool, "spec.provider.workers[1]"}},
+		"a Kubernetes version of which none is": {func(s *v1beta1.Shoot, p *v1beta1.CloudProfileSpec) {
+			s.Spec.Kubernetes.Version = "1.99"
+			for i := range p.MachineImages[0].Versions {
+				p.MachineImages[0].Versions[i].KubeletVersionConstraint = ptr.To("< 1.90")
+			}
+		}, []string{"spec.kubernetes.version"}},
+		"one of a worker pool before one that could be completed": {func(s *v1beta1.Shoot, _ *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Kubernetes = &v1beta1.WorkerKubernetes{Version: ptr.To("1.99")}
+			s.Spec.Provider.Workers[1].Kubernetes = &v1beta1.WorkerKubernetes{Version: ptr.To("1.33")}
+		}, []string{pool + ".kubernetes.version"}},
+	} {
+		shoot, profile := example[v1beta1.Shoot](t, "shoot.yaml"), gardener.SyncArchitectures(example[v1beta1.CloudProfile](t, "cloudprofile.yaml"))
+		gardener.SetDefaults(profile)
+		tc.change(shoot, &profile.Spec)
+		for _, wrong := range []bool{false, true} {
+			want := slices.Clone(tc.want)
+			if wrong {
+				shoot.Spec.Region = "mars"
+				shoot.Spec.Provider.Workers[0].Volume.Type = ptr.To("ssd")
+				want = append(want, "spec.region", pool+".volume.type", pool+".zones[0]", "spec.provider.workers[1].zones[0]")
+			}
+			var fields []string
+			for _, err := range (&gardener.Server{}).ValidateShoot(shoot, &profile.Spec, gardener.Beside{}) {
+				if err.Origin == gardener.RuleAdmission {
+					fields = append(fields, err.Field)
+				}
+			}
+			if !slices.Equal(fields, want) {
+				t.Errorf("%s, with something else %t: %v, want %v", name, wrong, fields, want)
+			}
+		}
+	}
+}
+
 // Servers of several releases can be used concurrently.
 func TestServersAreIndependent(t *testing.T) {
 	inPlace := example[v1beta1.Shoot](t, "shoot-in-place.yaml")

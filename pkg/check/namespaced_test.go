@@ -81,10 +81,11 @@ func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 	})
 }
 
-// The lifecycle that the profile gives to a version of its parent takes precedence.
+// The lifecycle that the profile gives to a version of its parent takes precedence. If the parent lacks the version, nothing is to be mapped.
 func TestOverriddenLifecycleCounts(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-lifecycle.txtar", func(c *cases.Case) string {
-		return given.Explained(verdict(c.T(), given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), given.NamespacedOf(c)).Warnings)
+		report := verdict(c.T(), given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), given.NamespacedOf(c))
+		return given.Explained(report.Errors) + given.Explained(report.Warnings)
 	})
 }
 

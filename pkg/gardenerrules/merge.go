@@ -185,11 +185,21 @@ func overridden(is, other v1beta1.MachineImage) v1beta1.MachineImage {
 
 // overriddenVersion returns a version with another one's expiration date, or the other one if that sets further fields.
 func overriddenVersion(is, other v1beta1.MachineImageVersion) v1beta1.MachineImageVersion {
-	classification := ptr.Deref(other.Classification, "") //nolint:staticcheck // as people write it
-	if len(other.Architectures)+len(other.CapabilityFlavors)+len(other.CRI) > 0 ||
-		ptr.Deref(other.KubeletVersionConstraint, "") != "" || classification != "" {
+	if hasMore(&other) {
 		return other
 	}
 	is.ExpirableVersion = expiring(is.ExpirableVersion, other.ExpirableVersion)
 	return is
+}
+
+// hasMore reports whether a version has more than an expiration date.
+func hasMore(v *v1beta1.MachineImageVersion) bool {
+	classification := ptr.Deref(v.Classification, "") //nolint:staticcheck // as people write it
+	return len(v.Architectures)+len(v.CapabilityFlavors)+len(v.CRI) > 0 || ptr.Deref(v.KubeletVersionConstraint, "") != "" || classification != ""
+}
+
+// Extends reports whether an image version of a NamespacedCloudProfile has only an expiration date, as one that extends a version of the
+// parent.
+func Extends(v *v1beta1.MachineImageVersion) bool {
+	return v.ExpirationDate != nil && !hasMore(v) //nolint:staticcheck // as people write it
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
@@ -125,7 +126,7 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 		add = "add it, with its versions, under " + r.images().String()
 	}
 	missing := ruleImageMissing.Fault(field.ErrorTypeRequired, at, nil,
-		"%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
+		"%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), r.remedy(add, image.Name, image.Versions...))
 	missing.Parts = r.eachMissing(image, at, r.images())
 	return missing
 }
@@ -134,7 +135,8 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 // the list at the path under. It stands for the errors about each version.
 func (r *Reading[R]) versionsMissing(image *v1beta1.MachineImage, at, under *field.Path) finding.Finding {
 	missing := ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
-		"%s: %s has no versions of this image; add them under %s", image.Name, r.policies.Mapping("the provider config"), under)
+		"%s: %s has no versions of this image; %s", image.Name, r.policies.Mapping("the provider config"),
+		r.remedy("add them under "+under.String(), image.Name, image.Versions...))
 	missing.Parts = r.eachMissing(image, at, under)
 	return missing
 }
@@ -155,12 +157,39 @@ func (r *Reading[R]) images() *field.Path { return r.At.Child("providerConfig", 
 // versionMissing returns the error about an image version of core, at the path at, without an entry, which belongs in the list at the path
 // under if the provider config maps images.
 func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
-	add := "there"
+	add := "add one there"
 	if r.inConfig {
-		add = "under " + under.String()
+		add = "add one under " + under.String()
+	}
+	if version := r.core[id]; version != nil {
+		add = r.remedy(add, id.Image, *version)
 	}
 	return ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
-		"%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
+		"%s: %s has no entry for this version; %s", id, r.policies.Mapping("the provider config"), add)
+}
+
+// remedy returns what to do about missing versions of an image: to add them, except those that only extend a version of the parent, which
+// lacks it.
+func (r *Reading[R]) remedy(add, image string, versions ...v1beta1.MachineImageVersion) string {
+	var astray []string
+	own := false
+	for i := range versions {
+		switch v := &versions[i]; {
+		case r.Inherits(provider.ImageVersion{Image: image, Version: v.Version}):
+		case r.inherited != nil && gardenerrules.Extends(v):
+			astray = append(astray, v.Version)
+		default:
+			own = true
+		}
+	}
+	if len(astray) == 0 {
+		return add
+	}
+	correct := "the parent has no " + image + "@" + words.And(astray) + " that could be extended: correct the version, or remove it"
+	if own {
+		return add + "; " + correct
+	}
+	return correct
 }
 
 // correspondVersion checks a version of core, at the path at, against the provider's entries for its image. entries is nil if the provider

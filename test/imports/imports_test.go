@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"pkg/profile": {
 		"pkg/profile/entries", "pkg/profile/internal/onetoone",
 		"pkg/provider/policy",
-		"pkg/memo", "pkg/versions",
+		"pkg/gardenerrules", "pkg/memo", "pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 		"pkg/fieldpath", "pkg/providerconfig",
 	},

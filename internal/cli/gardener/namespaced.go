@@ -28,6 +28,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/namespaced"
 )
 
@@ -187,7 +188,7 @@ func notExtended(err *field.Error, object *v1beta1.NamespacedCloudProfile) strin
 	}
 	image := &object.Spec.MachineImages[i]
 	v := &image.Versions[k]
-	if v.ExpirationDate == nil || len(v.CRI)+len(v.Architectures)+len(v.CapabilityFlavors) > 0 { //nolint:staticcheck // as people write it
+	if !gardenerrules.Extends(v) {
 		return ""
 	}
 	return fmt.Sprintf("; the parent, CloudProfile %s, has no %s@%s that this could extend: correct the version, remove it, or complete it",

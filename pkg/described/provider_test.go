@@ -23,9 +23,11 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/described"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/providertest"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // acme begins the description of a fictitious cloud.
@@ -210,16 +212,16 @@ func TestPartOfAReference(t *testing.T) {
 
 // A cloud with only the legacy format is not advised to use flavors.
 func TestNoFlavors(t *testing.T) {
-	profile := given.File[v1beta1.CloudProfile](t, "testdata/broken/ironcore.yaml")
+	broken := given.File[v1beta1.CloudProfile](t, "testdata/broken/ironcore.yaml")
 	for shape, want := range map[string]string{
 		shapes["regional-for-all"]: "add capabilityFlavors, or a reference in the legacy format",
 		images + "regions: {path: regions, name: name}\nreference: [id]\nshared: true\n": "add a reference in the legacy format",
 	} {
-		profile.Spec.Type = "acme"
-		profile.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
-		profile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion": "acme.example.com/v1", "kind": "CloudProfileConfig",
+		broken.Spec.Type = "acme"
+		broken.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+		broken.Spec.ProviderConfig.Raw = []byte(`{"apiVersion": "acme.example.com/v1", "kind": "CloudProfileConfig",
 			"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0"}]}]}`)
-		_, report := check.CloudProfile(cloud(t, acme+shape), profile)
+		_, report := check.CloudProfile(cloud(t, acme+shape), broken)
 		if text := fmt.Sprintf("%v\n", report.Errors); !strings.Contains(text, "the version has no image: "+want) {
 			t.Errorf("%s: %s", shape, text)
 		}
@@ -230,8 +232,8 @@ func TestNoFlavors(t *testing.T) {
 func TestBroken(t *testing.T) {
 	var got strings.Builder
 	for _, p := range described.BuiltIn() {
-		profile := given.File[v1beta1.CloudProfile](t, "testdata/broken/"+p.Type()+".yaml")
-		_, report := check.CloudProfile(p, profile)
+		object := given.File[v1beta1.CloudProfile](t, "testdata/broken/"+p.Type()+".yaml")
+		_, report := check.CloudProfile(p, object)
 		rules := map[string]bool{}
 		for severity, list := range []finding.List{report.Errors, report.Warnings} {
 			for _, f := range list {
@@ -252,5 +254,24 @@ func TestBroken(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if diff := cmp.Diff(string(want), got.String()); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+}
+
+// No worker pool boots with a part of a reference.
+func TestPartOfAReferenceBootsNothing(t *testing.T) {
+	p := cloud(t, acme+images+"flavors: {path: capabilityFlavors, capabilities: capabilities}\nregions: {path: regions, name: name}\nreference: [id, project]\n")
+	core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CapabilityFlavors: []v1beta1.MachineImageFlavor{{}}}
+	for entry, boots := range map[string]bool{`"id": "a", "project": "p"`: true, `"project": "p"`: false, `"id": "a"`: false} {
+		compiled, report := profile.Compile(p, &v1beta1.CloudProfileSpec{
+			Type: "acme", Regions: []v1beta1.Region{{Name: "north"}}, MachineTypes: []v1beta1.MachineType{{Name: "m"}},
+			MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}},
+			MachineImages:       []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{core}}},
+			ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"apiVersion": "acme.example.com/v1", "kind": "CloudProfileConfig", "machineImages": [
+				{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [{"regions": [{"name": "north", ` + entry + `}]}]}]}]}`)},
+		}, field.NewPath("spec"))
+		answer := resolve.Pool(compiled, provider.Pool{MachineType: "m", Image: "linux", Version: "1.0.0", Region: "north"})
+		if (answer.Err == nil) != boots || len(report.Errors) == 0 != boots {
+			t.Errorf("%s: %v %v", entry, answer.Err, report.Errors)
+		}
 	}
 }

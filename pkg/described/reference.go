@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func (r Reference) value(i int) string {
 	}
 	return r.values[i]
 }
+
+// IsZero reports whether a field has no value: nothing boots by a part of a reference.
+func (r Reference) IsZero() bool { return r.form == nil || slices.Contains(r.values, "") }
 
 // empty reports whether no field has a value.
 func (r Reference) empty() bool { return strings.Join(r.values, "") == "" }

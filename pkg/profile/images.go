@@ -61,9 +61,13 @@ func (r *Reading[R]) checkReferences() {
 	}
 }
 
-// withoutEmpty removes empty references from images, in place, because nothing can boot from them (semantics S6).
+// withoutEmpty removes empty references from images, in place, because nothing can boot from them (semantics S6). A type of references may
+// have a method IsZero, as for encoding/json.
 func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
-	isZero := func(ref *R) bool { return reflect.ValueOf(ref).Elem().IsZero() }
+	isZero := func(ref *R) bool {
+		itself, is := any(*ref).(interface{ IsZero() bool })
+		return reflect.ValueOf(ref).Elem().IsZero() || is && itself.IsZero()
+	}
 	isEmpty := func(reference imageselector.Regional[R]) bool { return isZero(&reference.Ref) }
 	for _, version := range entries.Mappings(images) {
 		for i := range version.Flavors {

@@ -33,6 +33,7 @@ func checkAbilities[R any](cloud Provider[R], wrong func(format string, args ...
 	a.checkDeriver(of)
 	a.checkTexts()
 	a.checkLists()
+	a.checkRules()
 }
 
 // unwrapped returns the innermost provider.
@@ -126,5 +127,23 @@ func (a abilities[R]) checkListsAt(object string, lists []List, taken sets.Set[s
 		}
 		taken.Insert(list.Field)
 		a.checkListsAt(object+list.Field+"[].", list.Lists, sets.New(list.Key))
+	}
+}
+
+// checkRules reports rules without a name, or with that of another one. Nobody could look them up.
+func (a abilities[R]) checkRules() {
+	describer, describes := As[RuleDescriber](a.cloud)
+	if !describes {
+		return
+	}
+	described := sets.New[string]()
+	for i, rule := range describer.Rules() {
+		switch {
+		case rule.Name == "":
+			a.wrong("Rules", "rule %d has no name", i)
+		case described.Has(rule.Name):
+			a.wrong("Rules", "%s is described twice", rule.Name)
+		}
+		described.Insert(rule.Name)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -55,6 +56,20 @@ type formless struct {
 }
 
 func (f formless) ReferenceForm() string { return f.form }
+
+// describing describes rules.
+type describing struct {
+	given.Cloud
+	names []string
+}
+
+func (d describing) Rules() []finding.Rule {
+	var rules []finding.Rule
+	for _, name := range d.names {
+		rules = append(rules, finding.Denies(name, "Means.", "Repair."))
+	}
+	return rules
+}
 
 // extending is a cloud with further lists.
 type extending struct {
@@ -107,6 +122,10 @@ func TestAbilitiesThatDoNotFit(t *testing.T) {
 		},
 		"it says nothing":   {formless{form: " "}, []string{"formless.ReferenceForm: it says nothing"}},
 		"it says something": {formless{form: "one of a and b"}, nil},
+		"rules":             {describing{names: []string{"given-a", "given-b"}}, nil},
+		"rules without a name of their own": {describing{names: []string{"given-a", "", "given-b", "given-a"}}, []string{
+			"describing.Rules: rule 1 has no name", "describing.Rules: given-a is described twice",
+		}},
 		"lists that are not merged": {
 			extending{lists: []provider.List{
 				{Field: "machineImages", Key: "name"}, {Field: "a"}, {Field: "b", Key: "n"},

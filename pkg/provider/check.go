@@ -10,18 +10,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // Check returns the mistakes in a provider itself, so that they are found when an extension starts instead of at a user's request
 // (semantics S3). It reports a type that does not fit into Gardener's label for it; worker capabilities without the provider's prefix,
-// which is its type and a dash; requests for undefined capabilities or values; invalid policies; contradictory abilities; and invalid
-// references, which it derives for a synthetic image version. The error has a line for each mistake. Nil: there is none.
+// which is its type and a dash; requests for undefined capabilities or values; fields that a WorkerConfig or a worker pool does not have;
+// invalid policies; contradictory abilities; rules without a name, or with that of another one; and invalid references, which it derives for
+// a synthetic image version. The error has a line for each mistake. Nil: there is none.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
 	var errs []error
@@ -79,8 +82,15 @@ func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 		if s.Setting == "" || at == "providerConfig." {
 			wrong("the request for worker capability %q does not say for which setting, and at which field", s.Capability)
 		}
-		if strings.HasPrefix(at, "providerConfig.") && w.kind == (schema.GroupVersionKind{}) {
+		switch name, ofConfig := strings.CutPrefix(at, "providerConfig."); {
+		case !ofConfig:
+			if lacks := lacking(&v1beta1.Worker{}, at); lacks != "" {
+				wrong("the PoolField %q of %q does not exist in a worker pool: %s", at, s.Setting, lacks)
+			}
+		case w.kind == (schema.GroupVersionKind{}):
 			wrong("%q is a setting of a providerConfig, whose kind is not given", s.Setting)
+		case name != "" && w.lacks(name) != "":
+			wrong("the Field %q of %q does not exist in the providerConfig: %s", name, s.Setting, w.lacks(name))
 		}
 		if s.OnlyIfRegistered && !strings.HasPrefix(s.Capability, capability.ReservedPrefix) {
 			wrong("%q is to ask for %q only if it is offered, which is for reserved capabilities; set OnlyIfRegistered in its definition",
@@ -104,9 +114,31 @@ func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 		}
 	}()
 	w.Requirements(Pool{})
+	listed := sets.New[string]()
 	for _, r := range w.Rolling(Pool{}) {
-		if r.Field == "" {
+		switch lacks := w.lacks(r.Field); {
+		case r.Field == "":
 			wrong("an entry of RollingUpdate has no Field")
+		case listed.Has(r.Field):
+			wrong("RollingUpdate has the Field %q twice", r.Field)
+		case lacks != "":
+			wrong("RollingUpdate has the Field %q, which does not exist in the providerConfig: %s", r.Field, lacks)
+		}
+		listed.Insert(r.Field)
+	}
+}
+
+// lacking says why an object cannot have a field at a path, with dots between names. Empty: it has the field, or may have it.
+func lacking(object any, path string) string {
+	written := "null"
+	for _, name := range slices.Backward(strings.Split(path, ".")) {
+		name, _, _ = strings.Cut(name, "[")
+		written = fmt.Sprintf("{%q: %s}", name, written)
+	}
+	for _, f := range strictjson.Decode([]byte(written), object, nil) {
+		if f.Origin == strictjson.OriginUnknownField {
+			return f.Detail
 		}
 	}
+	return ""
 }

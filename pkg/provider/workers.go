@@ -156,9 +156,11 @@ type Workers struct {
 	knownUpTo   string
 	definitions []capability.Definition
 	settings    []capability.Requirement
-	// ask reads a pool's config and returns its requirements. ask and rolling are nil for the zero Workers.
+	// ask reads a pool's config and returns its requirements. ask, rolling and lacks are nil for the zero Workers.
 	ask     func(pool *Pool) ([]capability.Requirement, finding.Report)
 	rolling func(pool *Pool) []Rolling
+	// lacks says why the config cannot have a field, see lacking.
+	lacks func(path string) string
 	// follow are the requests with a PoolField, in their order.
 	follow []func(pool *Pool) bool
 }
@@ -196,6 +198,7 @@ func WorkersOf[W any, P interface {
 		definitions: c.Capabilities,
 		settings:    c.settings(),
 		follow:      c.follow(),
+		lacks:       func(path string) string { return lacking(new(W), path) },
 		ask: func(pool *Pool) ([]capability.Requirement, finding.Report) {
 			config, report := read(pool)
 			return c.requirements(pool, config), report

@@ -40,16 +40,17 @@ func TestCheckProvider(t *testing.T) {
 		var defined []capability.Definition
 		c.Decode("definitions.yaml", &defined)
 		var written []struct {
-			Setting, Field, Capability string
-			Values                     []string
-			OnlyIfOffered, Panics      bool
+			Setting, Field, PoolField, Capability string
+			Values                                []string
+			OnlyIfOffered, Panics                 bool
 		}
 		c.Decode("rules.yaml", &written)
 		var asking []provider.Request[given.WorkerConfig]
 		for _, r := range written {
 			asks := func(_ *provider.Pool, c *given.WorkerConfig) bool { return r.Panics && *c.Nested }
 			asking = append(asking, provider.Request[given.WorkerConfig]{
-				Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, OnlyIfOffered: r.OnlyIfOffered, Asks: asks,
+				Setting: r.Setting, Field: r.Field, PoolField: r.PoolField, Capability: r.Capability, Values: r.Values,
+				OnlyIfOffered: r.OnlyIfOffered, Asks: asks,
 			})
 		}
 		if err := provider.Check(given.Cloud{Settings: given.WorkersWith(defined, asking)}); err != nil {
@@ -74,6 +75,19 @@ type named struct {
 }
 
 func (n named) Type() string { return n.name }
+
+func TestCheckRollingUpdate(t *testing.T) {
+	constant := func(*given.WorkerConfig) string { return "" }
+	err := provider.Check(given.Cloud{Settings: provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
+		Kind:          given.WorkerKind,
+		RollingUpdate: []provider.Trigger[given.WorkerConfig]{{"disk", constant}, {"trusted", constant}, {"disc", constant}, {"disk", constant}},
+	})})
+	const want = `provider given: RollingUpdate has the Field "disc", which does not exist in the providerConfig: unknown field "disc"; did you mean "disk"?
+provider given: RollingUpdate has the Field "disk" twice`
+	if err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
 
 func TestCheckProviderWithoutNames(t *testing.T) {
 	rolling := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/inventory":       {"internal/strictyaml", "pkg/finding", "pkg/strictjson", "pkg/words"},
 	"pkg/provider/policy": {"pkg/capability"},
-	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
+	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson"},
 	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
 	"pkg/profile/internal/onetoone": {
 		"pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector", "pkg/memo", "pkg/words",

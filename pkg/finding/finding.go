@@ -113,14 +113,16 @@ func (f Finding) In(parts ...*field.Path) Finding {
 // List holds findings in the order in which they are reported.
 type List []Finding
 
-// Of turns field errors into findings, which share them.
+// Of turns field errors into findings, which share them. A nil among them is no error.
 func Of(errs field.ErrorList) List {
 	if len(errs) == 0 {
 		return nil
 	}
 	list := make(List, 0, len(errs))
 	for _, err := range errs {
-		list = append(list, Finding{Error: err, Place: fieldpath.Parse(err.Field)})
+		if err != nil {
+			list = append(list, Finding{Error: err, Place: fieldpath.Parse(err.Field)})
+		}
 	}
 	return list
 }

@@ -34,6 +34,13 @@ func TestAFindingAboutTheWholeDocument(t *testing.T) {
 	}
 }
 
+func TestANilIsNoError(t *testing.T) {
+	found := finding.Of(field.ErrorList{nil, field.Invalid(field.NewPath("a"), "", "no"), nil})
+	if len(found) != 1 || found[0].Field != "a" {
+		t.Error(len(found))
+	}
+}
+
 func TestParsePath(t *testing.T) {
 	name := func(n string) fieldpath.Segment { return fieldpath.Segment{Name: n, Index: -1} }
 	index := func(i int) fieldpath.Segment { return fieldpath.Segment{Index: i} }

@@ -267,6 +267,29 @@ func TestLawsFindErrorsWithoutARule(t *testing.T) {
 	}
 }
 
+// blank is a provider whose findings and errors are blank.
+type blank struct{ local.Provider }
+
+func (b blank) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
+	read, report := b.Provider.Decode(raw, at)
+	report.Warnings = append(report.Warnings, finding.Finding{})
+	return read, report
+}
+
+func (blank) ValidateReference(local.Image, *field.Path) field.ErrorList { return field.ErrorList{nil} }
+
+func TestLawsFindBlankFindings(t *testing.T) {
+	err := providertest.Check(blank{}, []byte(config))
+	for _, want := range []string{
+		"the provider's Decode returns warning 0 without a field.Error: make it with finding.New\n",
+		"ValidateReference returns nil among its errors at config.machineImages[0].versions[0].image",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
 // elsewhere is a provider whose images are mapped outside the config.
 type elsewhere struct{ misplacing }
 

@@ -119,14 +119,23 @@ func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[
 			errs = append(errs, fmt.Errorf("the rule of the %s at %s, %s, is described as %q by the provider's Rules", severity, at, name, says))
 		}
 	}
-	for _, f := range report.Errors {
-		found(f.Origin, f.Field, finding.SeverityError)
+	inReport := func(list finding.List, severity finding.Severity) {
+		for i, f := range list {
+			if f.Error == nil {
+				errs = append(errs, fmt.Errorf("the provider's Decode returns %s %d without a field.Error: make it with finding.New", severity, i))
+				continue
+			}
+			found(f.Origin, f.Field, severity)
+		}
 	}
-	for _, f := range report.Warnings {
-		found(f.Origin, f.Field, finding.SeverityWarning)
-	}
+	inReport(report.Errors, finding.SeverityError)
+	inReport(report.Warnings, finding.SeverityWarning)
 	eachReference(images, func(ref R, at *field.Path) {
 		for _, err := range cloud.ValidateReference(ref, at) {
+			if err == nil {
+				errs = append(errs, fmt.Errorf("ValidateReference returns nil among its errors at %s", at))
+				continue
+			}
 			found(err.Origin, err.Field, finding.SeverityError)
 			if !fieldpath.Above(at.String(), err.Field) {
 				errs = append(errs, fmt.Errorf("ValidateReference reports at %s, which is not at or below %s", err.Field, at))

@@ -6,6 +6,7 @@ package providerconfig_test
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,6 +34,28 @@ func ExampleDecode() {
 	// Output:
 	// unknown-field at spec.providerConfig.machineImages[0].nmae
 	// linux
+}
+
+// A config of several API versions: its apiVersion first, so that the error about another one names them all.
+func ExampleDecodeKnown() {
+	kinds := []schema.GroupVersionKind{{Group: "acme", Version: "v1beta1", Kind: "Config"}, {Group: "acme", Version: "v1alpha1", Kind: "Config"}}
+	at := field.NewPath("spec", "providerConfig")
+	for _, text := range []string{`{"apiVersion": "acme/v1", "kind": "Config"}`, `{"apiVersion": "acme/v1alpha1", "kind": "Config", "images": 1}`} {
+		raw := &runtime.RawExtension{Raw: []byte(text)}
+		var meta metav1.TypeMeta
+		errs, _ := providerconfig.Ignorable(providerconfig.DecodeKnown(raw, kinds, &meta, meta.GroupVersionKind, at))
+		if slices.Contains(kinds, meta.GroupVersionKind()) {
+			// Read it into the type of this version, by Decode, which reports everything.
+			fmt.Println(meta.APIVersion, len(errs))
+			continue
+		}
+		for _, err := range errs {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// spec.providerConfig.apiVersion: Unsupported value: "acme/v1": this extension reads one of apiVersion: acme/v1beta1, acme/v1alpha1
+	// acme/v1alpha1 0
 }
 
 // The legacy format has an architecture for each region, by default amd64.

@@ -16,6 +16,7 @@ package imageselector
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -53,7 +54,9 @@ type Version[R any] struct {
 // Scattered reports whether a flavor has a reference that is written outside the entry, in a list for one region.
 func (v *Version[R]) Scattered() bool {
 	return slices.ContainsFunc(v.Flavors, func(f Flavor[R]) bool {
-		return slices.ContainsFunc(f.Regional, func(r Regional[R]) bool { return r.NamedAt != nil })
+		return slices.ContainsFunc(f.Regional, func(r Regional[R]) bool {
+			return r.NamedAt != nil && !strings.HasPrefix(r.NamedAt.String(), v.Path.String()+".")
+		})
 	})
 }
 
@@ -109,10 +112,10 @@ func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta
 type Regional[R any] struct {
 	Region string
 	Ref    R
-	// Path is where the user wrote the reference, beside the region's name.
+	// Path is where the user wrote the reference. Usually that is the entry of the region.
 	Path *field.Path
-	// NamedAt is where the region's name is written, if it is above a list of images for the region alone. The reference is then outside
-	// the version's entry, so a provider cannot write it there. Nil: the name is in the field name of Path.
+	// NamedAt is where the region's name is written, if that is not the field name of Path. If it is outside the entry of the version, above
+	// a list of images for the region alone, so is the reference, and a provider cannot write it there. Nil: the field name of Path.
 	NamedAt *field.Path
 }
 

@@ -46,16 +46,16 @@ type Provider[R any] interface {
 	// encoding/json can write: one entry, or several if the format has one for each architecture. Decoding them yields the same flavors, in
 	// the same order, with the same references. Encode ignores paths. If the format cannot express the version, the error says why, as the
 	// end of a sentence: "the legacy format has no place for {hypervisor: [baremetal]}". Every version that Decode reads can be encoded in
-	// its own format, with one exception: a regional reference with NamedAt is refused in both formats.
+	// its own format, with one exception: a regional reference whose NamedAt is outside the version's entry is refused in both formats.
 	//
 	// In [FormatLegacy], each flavor has one architecture, amd64 if it declares none, and the values of its Implied. If Implied is nil,
 	// Encode writes whatever Decode reads as a nil Implied, or returns an error if the format cannot express that. A flavor without a
 	// reference is also written if Decode accepts one without an error and the format can express it.
 	Encode(version imageselector.Version[R], format Format) ([]any, error)
 
-	// ValidateReference checks the syntax of a reference, and looks nothing up. The path at is that of the region's entry, Regional.Path,
-	// for a regional reference. For a global one, or one in a list for a single region ([providerconfig.Override]), it is the field that is
-	// set; a global reference has it in Global.Path. The Origin of each error is the name of its rule.
+	// ValidateReference checks the syntax of a reference, and looks nothing up. The path at is Regional.Path, usually that of the region's
+	// entry, for a regional reference. For a global one, or one in a list for a single region ([providerconfig.Override]), it is the field
+	// that is set; a global reference has it in Global.Path. The Origin of each error is the name of its rule.
 	ValidateReference(ref R, at *field.Path) field.ErrorList
 
 	// Workers returns the capabilities that worker pools can request, the same at every call; the zero Workers if there are none.

@@ -32,7 +32,7 @@ import (
 )
 
 // Laws checks a provider with provider configs. It writes each version of a config without errors in both formats, as [RoundTrip] does. The
-// version's own format must be able to express it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode must
+// version's own format must be able to express it, unless a region is named outside its entry (imageselector.Regional.NamedAt): then Encode must
 // refuse both formats, with a reason. Configs with errors must be read without a panic, and are otherwise ignored. The test fails at once
 // if no version can be tried; for a [provider.ReferenceDeriver], one readable config is enough.
 //

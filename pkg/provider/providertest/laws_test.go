@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/provider/providertest"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 var kind = local.ConfigKind
@@ -451,4 +453,82 @@ func TestLawsFindWhatIsDerived(t *testing.T) {
 	providertest.Laws(t, deriving{}, providertest.Config{
 		JSON: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}`),
 	})
+}
+
+// nested has a map of regions, in which images are listed by architecture.
+type nested struct{}
+
+type nestedVersion struct {
+	Version string                       `json:"version"`
+	Regions map[string]map[string]string `json:"regions,omitempty"`
+}
+
+func (nested) Type() string              { return "nested" }
+func (nested) Workers() provider.Workers { return provider.Workers{} }
+func (nested) ValidateReference(ref string, at *field.Path) field.ErrorList {
+	if ref == "" {
+		return field.ErrorList{providerconfig.ReferenceMissing(at, "the image")}
+	}
+	return nil
+}
+
+func (nested) Decode(raw *runtime.RawExtension, at *field.Path) (config provider.Config[string], report finding.Report) {
+	var written struct {
+		metav1.TypeMeta `json:",inline"`
+
+		MachineImages []struct {
+			Name     string          `json:"name"`
+			Versions []nestedVersion `json:"versions"`
+		} `json:"machineImages"`
+	}
+	report.Errors = providerconfig.Decode(raw, kind, &written, at)
+	for i, image := range written.MachineImages {
+		read := imageselector.Image[string]{Name: image.Name, Path: at.Child("machineImages").Index(i)}
+		for k, v := range image.Versions {
+			entry := imageselector.Version[string]{Version: v.Version, Legacy: true, Path: read.Path.Child("versions").Index(k)}
+			for _, architecture := range []string{"amd64", "arm64"} {
+				flavor := imageselector.Flavor[string]{Capabilities: v1beta1.Capabilities{"architecture": {architecture}}}
+				for _, region := range slices.Sorted(maps.Keys(v.Regions)) {
+					if id, has := v.Regions[region][architecture]; has {
+						named := entry.Path.Child("regions", region)
+						flavor.Regional = append(flavor.Regional, imageselector.Regional[string]{
+							Region: region, Ref: id, Path: named.Child(architecture), NamedAt: named,
+						})
+					}
+				}
+				if len(flavor.Regional) > 0 {
+					flavor.Path = flavor.Regional[0].Path
+					entry.Flavors = append(entry.Flavors, flavor)
+				}
+			}
+			read.Versions = append(read.Versions, entry)
+		}
+		config.Images = append(config.Images, read)
+	}
+	return config, report
+}
+
+func (nested) Encode(v imageselector.Version[string], format provider.Format) ([]any, error) {
+	if format == provider.FormatFlavors {
+		return nil, errors.New("there is only the legacy format")
+	}
+	written := nestedVersion{Version: v.Version, Regions: map[string]map[string]string{}}
+	for _, flavor := range v.Flavors {
+		for _, r := range flavor.Regional {
+			if written.Regions[r.Region] == nil {
+				written.Regions[r.Region] = map[string]string{}
+			}
+			written.Regions[r.Region][flavor.Capabilities["architecture"][0]] = r.Ref
+		}
+	}
+	return []any{written}, nil
+}
+
+// A reference may be at any place in the entry of its version, and so may the name of its region.
+func TestLawsOfReferencesInsideOfRegions(t *testing.T) {
+	const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
+		{"name": "a", "versions": [{"version": "1.0.0", "regions": {"north": {"amd64": "1", "arm64": "2"}, "south": {"arm64": ""}}}]}]}`
+	if err := providertest.Check(nested{}, []byte(config)); err != nil {
+		t.Error(err)
+	}
 }

@@ -41,7 +41,11 @@ func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere 
 				of := fmt.Sprintf("flavor %d of %s", i, of)
 				place(of, flavor.Path, "")
 				for _, regional := range flavor.Regional {
-					place(of+" for region "+regional.Region, regional.NamePath(), regional.Region)
+					name := regional.Region
+					if fieldpath.Last(regional.NamedAt) == name { // it is the key of a map
+						name = ""
+					}
+					place(of+" for region "+regional.Region, regional.NamePath(), name)
 					place(of+" for region "+regional.Region, regional.Path, "")
 					errs = append(errs, checkReference(regional.Ref))
 				}

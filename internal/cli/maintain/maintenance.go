@@ -95,7 +95,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	} else if err := flags.filter.Shoots(g); err != nil {
 		return err
 	}
-	noteDeleted(g)
+	noteDeleted(g, &flags.filter)
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
 	var days []Day
@@ -147,12 +147,16 @@ func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err 
 	return from, until, err
 }
 
-// noteDeleted adds a note about Shoots that are being deleted.
-func noteDeleted(g *input.Given) {
+// noteDeleted adds a note about Shoots that are being deleted. The filter sees their worker pools: they exist, although nothing is said about
+// them.
+func noteDeleted(g *input.Given, filter *input.Filter) {
 	n := 0
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			n++
+			for _, pool := range provider.PoolsOf(s.Object) {
+				filter.Admits(&pool)
+			}
 		}
 	}
 	switch n {

@@ -99,8 +99,9 @@ type stored struct {
 
 // admit runs the mutating plugin on a Shoot, then judge on the result, and then the validating plugin. The API server would stop at errors
 // of the mutating one. If these are all about what it cannot fill in, admit runs the validating one anyway, without its errors that follow
-// from them. An existing Shoot gets an update of its metadata, any other Shoot is created. admit modifies the Shoot. It returns the errors of
-// the plugins, with fields, and those of judge.
+// from them; not with a profile without images, which Gardener refuses, and which probably lacks everything else. An existing Shoot gets an
+// update of its metadata, any other Shoot is created. admit modifies the Shoot. It returns the errors of the plugins, with fields, and those
+// of judge.
 func (p *plugins) admit(
 	shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside, judge func() field.ErrorList,
 ) (said, judged field.ErrorList) {
@@ -118,7 +119,7 @@ func (p *plugins) admit(
 	shoot.Annotations, shoot.Spec.Provider.Workers = q.shoot.Annotations, q.shoot.Spec.Provider.Workers
 	shoot.Spec.Kubernetes, shoot.Spec.Maintenance = q.shoot.Spec.Kubernetes, q.shoot.Spec.Maintenance
 	judged = judge()
-	if slices.ContainsFunc(said, func(err *field.Error) bool { return !unfilled.MatchString(err.Field) }) {
+	if len(said) > 0 && len(profile.MachineImages) == 0 || slices.ContainsFunc(said, func(err *field.Error) bool { return !unfilled.MatchString(err.Field) }) {
 		return said, judged
 	}
 	if len(said) > 0 {

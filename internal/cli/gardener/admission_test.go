@@ -252,8 +252,9 @@ func TestWhatCannotBeFilledInHidesNothing(t *testing.T) {
 		"a version of which no image is": {func(s *v1beta1.Shoot, _ *v1beta1.CloudProfileSpec) {
 			s.Spec.Provider.Workers[0].Machine.Image.Version = ptr.To("3")
 		}, []string{pool}},
-		"no image, and none in the profile": {func(s *v1beta1.Shoot, p *v1beta1.CloudProfileSpec) {
-			s.Spec.Provider.Workers[0].Machine.Image, s.Spec.Provider.Workers[1].Machine.Image, p.MachineImages = nil, nil, nil
+		"no image, and none in the profile that could be filled in": {func(s *v1beta1.Shoot, p *v1beta1.CloudProfileSpec) {
+			s.Spec.Provider.Workers[0].Machine.Image, s.Spec.Provider.Workers[1].Machine.Image = nil, nil
+			p.MachineImages[0].Versions = nil
 		}, []string{pool, "spec.provider.workers[1]"}},
 		"a Kubernetes version of which none is": {func(s *v1beta1.Shoot, p *v1beta1.CloudProfileSpec) {
 			s.Spec.Kubernetes.Version = "1.99"

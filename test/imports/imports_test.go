@@ -153,7 +153,7 @@ var mayImport = map[string][]string{
 		"internal/cli/input", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit",
 		"internal/cli/gardener", "internal/cli/landscape", "internal/cli/reserved",
 		"internal/cli/report", "internal/cli/release", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding",
-		"pkg/imageselector", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
+		"pkg/gardenerrules", "pkg/imageselector", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/inventories": {

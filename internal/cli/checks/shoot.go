@@ -12,6 +12,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
@@ -20,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -58,6 +60,7 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 		if shoot.Spec.Provider.Type == p.Spec().Type { // otherwise its worker pools are not checked
 			g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		}
+		invalid = withoutInPlace(p, shoot, invalid, report.Errors)
 		g.AddReport(s.Manifest, report)
 	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // reported already
 	case fault.Origin == check.RuleProfileMissing:
@@ -87,6 +90,24 @@ func withCauses(p input.AnyProfile, shoot *v1beta1.Shoot, errs field.ErrorList) 
 			err.Detail += "; the profile has an error " + cause + "; repair that first"
 		}
 	}
+}
+
+// withoutInPlace removes errors of Gardener's admission about images that do not support the updates in place of their worker pools, if an
+// error about the update strategy says so, with what would work. Admission has no other error about the machines of such a pool.
+func withoutInPlace(p input.AnyProfile, shoot *v1beta1.Shoot, errs field.ErrorList, said finding.List) field.ErrorList {
+	strategies := sets.New[string]()
+	for _, f := range said {
+		strategies.Insert(f.Field)
+	}
+	repeated := sets.New[string]()
+	for i, pool := range provider.PoolsOf(shoot) {
+		version := p.Version(provider.ImageVersion{Image: pool.Image, Version: pool.Version})
+		if gardenerrules.UpdatedInPlace(&shoot.Spec.Provider.Workers[i]) && strategies.Has(pool.Path.Child("updateStrategy").String()) &&
+			version != nil && (version.InPlaceUpdates == nil || !version.InPlaceUpdates.Supported) {
+			repeated.Insert(pool.Path.Child("machine", "image").String())
+		}
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Origin == gardener.RuleAdmission && repeated.Has(err.Field) })
 }
 
 // withoutSaid removes errors of Gardener's admission that repeat a finding, or an error of Gardener's validation: at the same place, about

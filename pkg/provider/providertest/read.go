@@ -41,11 +41,7 @@ func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere 
 				of := fmt.Sprintf("flavor %d of %s", i, of)
 				place(of, flavor.Path, "")
 				for _, regional := range flavor.Regional {
-					name := regional.Region
-					if fieldpath.Last(regional.NamedAt) == name { // it is the key of a map
-						name = ""
-					}
-					place(of+" for region "+regional.Region, regional.NamePath(), name)
+					place(of+" for region "+regional.Region, regional.NamePath(), nameAsValue(&regional))
 					place(of+" for region "+regional.Region, regional.Path, "")
 					errs = append(errs, checkReference(regional.Ref))
 				}
@@ -57,6 +53,14 @@ func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere 
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// nameAsValue returns the name of a region as its NamePath has it: "" if it is the key of a map.
+func nameAsValue[R any](r *imageselector.Regional[R]) string {
+	if fieldpath.Last(r.NamedAt) == r.Region {
+		return ""
+	}
+	return r.Region
 }
 
 // valueAt returns the value at a path in a config, which is at the path at. It reports whether the path is valid: so is that of an absent

@@ -239,7 +239,8 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 }
 
 // rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, or no longer moves, and
-// pools for which it chooses a version that Gardener refuses. If only an expiration causes that, it is an [Expiry].
+// pools for which it chooses a version that Gardener refuses. If only an expiration causes that, it is an [Expiry]. Of a Shoot without
+// automatic updates, it collects the pools that get stuck.
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	if l.sameChoices(pools) {
 		return
@@ -255,7 +256,7 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if action == maintenance.Fails && before != action {
 			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
 		}
-		if !l.rolled(k, pool, former, is) {
+		if action != maintenance.Stuck && !maintenance.UpdatesImages(user.Shoot) || !l.rolled(k, pool, former, is) {
 			continue
 		}
 		if action == maintenance.Stays || action == maintenance.Stuck {

@@ -5,6 +5,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -212,7 +213,7 @@ func planned(shoot string, updated *v1beta1.CloudProfile) plan {
 		}
 		for _, pool := range c.Pools {
 			if c.Kind == changes.WillUpdate && pool.Shoot == "garden-demo/"+shoot {
-				found.moves[pool.Name] = fmt.Sprint(c.To)
+				found.moves[pool.Name] = fmt.Sprint(cmp.Or(c.To, c.From)) // without To, the pools keep the version
 			}
 		}
 	}

@@ -27,8 +27,8 @@ type Offer struct {
 	How Aspect
 	// From and To are a changed string, number or boolean before and after the update; nil otherwise.
 	From, To any
-	// Lost reports whether owners can no longer choose it: it is removed, unusable, or unavailable in a zone. Kept reports whether Gardener
-	// nevertheless leaves it to the worker pools that have it.
+	// Lost reports whether owners can no longer choose it: it is removed, unusable, unavailable in a zone, or for another region. Kept
+	// reports whether Gardener nevertheless leaves it to the worker pools that have it.
 	Lost, Kept bool
 	// Unavailable is set if a type becomes unavailable in a zone, or is no longer.
 	Unavailable *Unavailable
@@ -241,7 +241,8 @@ func (d *differing[R]) choice(found difference, fieldOfEntry bool) {
 		gain, loss = loss, gain
 		o.Unavailable = &Unavailable{keys[0], keys[1], keys[2], pattern == unavailable+"VolumeTypes[]"}
 	}
-	o.Lost = isEntry && o.How == loss || strings.HasSuffix(pattern, ".usable") && o.To == false
+	moved := strings.HasSuffix(pattern, "].region") && d.list(pattern) != "" && o.To != nil // to another region
+	o.Lost = isEntry && o.How == loss || strings.HasSuffix(pattern, ".usable") && o.To == false || moved
 	o.Kept = o.Lost && (below("spec.regions[].zones", pattern) || below("spec.volumeTypes", pattern) || pattern == "spec.machineTypes[].usable")
 	d.offer(found, isEntry && o.How == gain, o)
 }

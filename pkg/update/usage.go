@@ -108,7 +108,8 @@ func (d *differing[R]) uses(found difference, v *View[R]) usage {
 	return byShoot(d.chooses(found))
 }
 
-// chooses returns a function that reports whether a Shoot names the entry of a difference in the provider config.
+// chooses returns a function that reports whether a Shoot names the entry of a difference in the provider config. An entry that is restricted
+// to a region by the update is still there for the Shoots in it.
 func (d *differing[R]) chooses(found difference) func(*User) bool {
 	field, keys := d.offered[d.list(found.path.pattern())], found.path.keys()
 	if field == "" || len(keys) == 0 {
@@ -120,7 +121,8 @@ func (d *differing[R]) chooses(found difference) func(*User) bool {
 		var chosen any
 		raw, err := json.Marshal(u.Shoot.Spec.Provider)
 		return err == nil && json.Unmarshal(raw, &chosen) == nil && has(chosen, place, name) &&
-			(found.region == "" || found.region == u.Shoot.Spec.Region)
+			(found.region == "" || found.region == u.Shoot.Spec.Region) &&
+			!(strings.HasSuffix(found.path.pattern(), "].region") && found.is == u.Shoot.Spec.Region)
 	}
 }
 

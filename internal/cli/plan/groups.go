@@ -18,28 +18,36 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// group combines changes that differ only in machine types and regions.
+// group combines changes that differ only in machine types and regions, and what is new or gone also in versions of an image.
 type group struct {
 	changes.Change
-	types, regions []string
+	types, regions, versions []string
 	// compared is set for a comparison of two profiles, which is not an update.
 	compared bool
 }
 
-// grouped groups the changes of a kind, in order. It first merges changes that differ only in the machine type, then
-// the resulting groups that differ only in the region.
+// grouped groups the changes of a kind, in order. It first merges changes that differ only in the machine type, then the resulting groups
+// that differ only in the region, and last those of what is new or gone that differ only in the version.
 func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
 	for _, c := range p.Changes {
 		if c.Kind == kind && kind != changes.Meaning {
 			c.Pools = slices.Clone(c.Pools)
-			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}, p.ComparedWith != ""})
+			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}, []string{c.Version}, p.ComparedWith != ""})
 		}
 	}
 	groups = merged(groups, func(g *group) string { return g.Region },
 		func(g, other *group) { g.types = append(g.types, other.types...) })
-	return merged(groups, func(g *group) string { return strings.Join(g.types, "\x00") },
-		func(g, other *group) { g.regions = append(g.regions, other.regions...) })
+	types := func(g *group) string { return strings.Join(g.types, "\x00") }
+	groups = merged(groups, types, func(g, other *group) { g.regions = append(g.regions, other.regions...) })
+	if kind != changes.New && kind != changes.Gone {
+		return groups
+	}
+	for _, g := range groups {
+		g.Version = ""
+	}
+	return merged(groups, func(g *group) string { return types(g) + "\x00\x00" + strings.Join(g.regions, "\x00") },
+		func(g, other *group) { g.versions = append(g.versions, other.versions...) })
 }
 
 // merged merges groups with the same text and key: it joins their pools, and add joins the rest.
@@ -309,7 +317,7 @@ func (g *group) subject() string {
 	if slices.Contains([]changes.Kind{changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer}, g.Kind) {
 		return g.change()
 	}
-	text := g.Image + "@" + g.Version
+	text := g.Image + "@" + words.Few(g.versions)
 	types := words.Few(g.types)
 	switch {
 	case g.VolumeType != "" && types != "":

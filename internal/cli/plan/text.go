@@ -68,7 +68,7 @@ type section struct {
 	items  []item
 }
 
-// item describes changes that differ only in machine types and regions.
+// item describes a [group], or refusals with the same message.
 type item struct {
 	text string
 	// pools counts the affected worker pools and names their Shoots; empty if there are none.

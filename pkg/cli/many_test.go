@@ -100,3 +100,17 @@ func TestPlanAndMigrateSayItOnceOfMany(t *testing.T) {
 		t.Errorf("%d of 6 in JSON", n)
 	}
 }
+
+// GitHub takes comments of up to 65,536 characters.
+func TestPlanAsACommentOfLimitedLength(t *testing.T) {
+	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "16Gi")})
+	comment := run(t, "", "plan", "-o=markdown", "old.yaml", "new.yaml").stdout
+	if len(comment) > 65_536 {
+		t.Errorf("%d bytes", len(comment))
+	}
+	listed := strings.Count(comment, "memory changes from 8Gi to 16Gi\n")
+	contains(t, comment, "| offer | 2000 |", fmt.Sprintf("\n- and %d more, which `capkit plan` lists without `-o markdown`\n\n</details>\n", 2000-listed))
+	if n := strings.Count(run(t, "", "plan", "old.yaml", "new.yaml").stdout, "memory changes from 8Gi to 16Gi\n"); n != 2000 {
+		t.Errorf("%d of 2000 in the text", n)
+	}
+}

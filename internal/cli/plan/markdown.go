@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -14,8 +15,13 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// markdown writes the answer for a merge request: changes that break something are visible, the others are folded.
-func markdown(p *changes.Planned, w io.Writer) {
+// room is the length up to which markdown adds items, in bytes. GitHub takes comments of 65,536 characters. The rest is for the ends of lists.
+const room = 60_000
+
+// markdown writes the answer for a merge request: changes that break something are visible, the others are folded. It counts what exceeds
+// [room].
+func markdown(p *changes.Planned, out io.Writer) {
+	w := &bytes.Buffer{}
 	fmt.Fprintf(w, "### %s\n", title(p, report.Code(p.Profile), report.Code(p.ComparedWith)))
 	if p.WithoutUsers {
 		fmt.Fprintf(w, "\n%s\n", withoutUsers)
@@ -36,12 +42,7 @@ func markdown(p *changes.Planned, w io.Writer) {
 			before, after = fmt.Sprintf("\n<details><summary>%s (%d)</summary>\n\n", s.kind, s.count), "\n</details>\n"
 		}
 		fmt.Fprint(w, before)
-		for _, i := range s.items {
-			fmt.Fprintf(w, "- %s\n", escaped(joined(i.text, i.pools)))
-			for _, message := range i.messages {
-				fmt.Fprintf(w, "  <br>%s\n", escaped(message))
-			}
-		}
+		list(w, s.items)
 		fmt.Fprint(w, after)
 	}
 	for _, o := range others(p) {
@@ -50,13 +51,31 @@ func markdown(p *changes.Planned, w io.Writer) {
 			continue
 		}
 		fmt.Fprint(w, "\n<details><summary>fields</summary>\n\n")
+		var items []item
 		for _, path := range o.rest {
-			fmt.Fprintf(w, "- %s\n", escaped(path))
+			items = append(items, item{text: path})
 		}
+		list(w, items)
 		fmt.Fprint(w, "\n</details>\n")
 	}
 	if text := sameImages(p); text != "" {
 		fmt.Fprintf(w, "\n%s\n", text)
+	}
+	_, _ = w.WriteTo(out)
+}
+
+// list writes a list, and counts the items for which there is no room.
+func list(w *bytes.Buffer, items []item) {
+	for n, i := range items {
+		text := "- " + escaped(joined(i.text, i.pools)) + "\n"
+		for _, message := range i.messages {
+			text += "  <br>" + escaped(message) + "\n"
+		}
+		if w.Len()+len(text) > room {
+			fmt.Fprintf(w, "- and %d more, which `capkit plan` lists without `-o markdown`\n", len(items)-n)
+			return
+		}
+		w.WriteString(text)
 	}
 }
 

@@ -103,14 +103,14 @@ func TestPlanAndMigrateSayItOnceOfMany(t *testing.T) {
 
 // GitHub takes comments of up to 65,536 characters.
 func TestPlanAsACommentOfLimitedLength(t *testing.T) {
-	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "16Gi")})
+	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "1%[1]dGi")})
 	comment := run(t, "", "plan", "-o=markdown", "old.yaml", "new.yaml").stdout
 	if len(comment) > 65_536 {
 		t.Errorf("%d bytes", len(comment))
 	}
-	listed := strings.Count(comment, "memory changes from 8Gi to 16Gi\n")
+	listed := strings.Count(comment, "memory changes from 8Gi to 1")
 	contains(t, comment, "| offer | 2000 |", fmt.Sprintf("\n- and %d more, which `capkit plan` lists without `-o markdown`\n\n</details>\n", 2000-listed))
-	if n := strings.Count(run(t, "", "plan", "old.yaml", "new.yaml").stdout, "memory changes from 8Gi to 16Gi\n"); n != 2000 {
+	if n := strings.Count(run(t, "", "plan", "old.yaml", "new.yaml").stdout, "memory changes from 8Gi to 1"); n != 2000 {
 		t.Errorf("%d of 2000 in the text", n)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// group combines changes that differ only in machine types and regions, and what is new or gone also in versions of an image.
+// group combines changes that differ only in machine types, regions and, for some kinds, versions of an image.
 type group struct {
 	changes.Change
 	types, regions, versions []string
@@ -27,7 +27,7 @@ type group struct {
 }
 
 // grouped groups the changes of a kind, in order. It first merges changes that differ only in the machine type, then the resulting groups
-// that differ only in the region, and last those of what is new or gone that differ only in the version.
+// that differ only in the region. Where the rest does not depend on the version, it last merges those that differ only in that.
 func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
 	for _, c := range p.Changes {
@@ -40,7 +40,7 @@ func grouped(p *changes.Planned, kind changes.Kind) []*group {
 		func(g, other *group) { g.types = append(g.types, other.types...) })
 	types := func(g *group) string { return strings.Join(g.types, "\x00") }
 	groups = merged(groups, types, func(g, other *group) { g.regions = append(g.regions, other.regions...) })
-	if kind != changes.New && kind != changes.Gone {
+	if !slices.Contains([]changes.Kind{changes.Locked, changes.New, changes.Gone}, kind) {
 		return groups
 	}
 	for _, g := range groups {

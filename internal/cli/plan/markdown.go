@@ -51,11 +51,7 @@ func markdown(p *changes.Planned, out io.Writer) {
 			continue
 		}
 		fmt.Fprint(w, "\n<details><summary>fields</summary>\n\n")
-		var items []item
-		for _, path := range o.rest {
-			items = append(items, item{text: path})
-		}
-		list(w, items)
+		list(w, o.rest)
 		fmt.Fprint(w, "\n</details>\n")
 	}
 	if text := sameImages(p); text != "" {

@@ -68,7 +68,7 @@ type section struct {
 	items  []item
 }
 
-// item describes a [group], or refusals with the same message.
+// item describes a [group], refusals with the same message, or differing paths.
 type item struct {
 	text string
 	// pools counts the affected worker pools and names their Shoots; empty if there are none.
@@ -93,6 +93,9 @@ func sections(p *changes.Planned) []section {
 			s.items = append(s.items, g.item())
 			s.breaks = s.breaks || g.Breaks()
 		}
+		if kind == changes.Offer {
+			s.items = folded(s.items)
+		}
 		if s.count > 0 {
 			sections = append(sections, s)
 		}
@@ -105,7 +108,7 @@ func Print(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
 	others := others(p)
 	if len(p.Changes) == 0 && len(others) > 0 { // the headline is others[0].first
-		others[0].printRest(w)
+		printItems(w, others[0].rest)
 		others = others[1:]
 	}
 	if p.WithoutUsers {
@@ -113,19 +116,23 @@ func Print(p *changes.Planned, w io.Writer) {
 	}
 	for _, s := range sections(p) {
 		report.Printf(w, "\n%s (%d): %s\n", s.kind, s.count, meaning(p, s.kind))
-		for _, i := range s.items {
-			report.Printf(w, "  %s\n", joined(i.text, i.pools))
-			for _, message := range i.messages {
-				report.Printf(w, "    %s\n", message)
-			}
-		}
+		printItems(w, s.items)
 	}
 	for _, o := range others {
 		report.Printf(w, "\n%s\n", o.first)
-		o.printRest(w)
+		printItems(w, o.rest)
 	}
 	if text := sameImages(p); text != "" {
 		report.Printf(w, "\n%s\n", text)
+	}
+}
+
+func printItems(w io.Writer, items []item) {
+	for _, i := range items {
+		report.Printf(w, "  %s\n", joined(i.text, i.pools))
+		for _, message := range i.messages {
+			report.Printf(w, "    %s\n", message)
+		}
 	}
 }
 
@@ -143,16 +150,10 @@ func sameImages(p *changes.Planned) string {
 	return fmt.Sprintf("The same images boot as before, in %s of image version, machine type and region.", words.Count(p.Same, "combination"))
 }
 
-// other lists differing paths that belong to no change: a single path is in the first line, several have a line each.
+// other lists differing paths that belong to no change: a single path is in the first line, several follow it.
 type other struct {
 	first string
-	rest  []string
-}
-
-func (o *other) printRest(w io.Writer) {
-	for _, path := range o.rest {
-		report.Printf(w, "  %s\n", path)
-	}
+	rest  []item
 }
 
 // others returns the differing fields that belong to no kind, and the fields rewritten without a change in meaning.
@@ -163,7 +164,11 @@ func others(p *changes.Planned) (all []other) {
 		case 1:
 			all = append(all, other{"1 " + one + ": " + paths[0], nil})
 		default:
-			all = append(all, other{fmt.Sprintf("%d %s:", len(paths), several), paths})
+			items := make([]item, len(paths))
+			for i, path := range paths {
+				items[i].text = path
+			}
+			all = append(all, other{fmt.Sprintf("%d %s:", len(paths), several), folded(items)})
 		}
 	}
 	name(p.Others, "other field differs", "other fields differ")
@@ -173,6 +178,31 @@ func others(p *changes.Planned) (all []other) {
 	}
 	name(p.Rewritten, one+" written in another way, and means the same", several+" written in another way, and mean the same")
 	return all
+}
+
+// folded combines items that differ only in the last text in brackets, the name of a list entry.
+func folded(items []item) []item {
+	var order []item
+	at := map[string]int{}
+	var keys [][]string
+	for _, i := range items {
+		start, end := strings.LastIndexByte(i.text, '[')+1, strings.LastIndexByte(i.text, ']')
+		if start > end || strings.Contains(i.text[start:end], ",") { // several fields identify the entry
+			start, end = 0, 0
+		}
+		key := i.text[start:end]
+		i.text = i.text[:start] + "\x00" + i.text[end:]
+		id := strings.Join(append([]string{i.text, i.pools}, i.messages...), "\x00")
+		if _, known := at[id]; !known {
+			at[id] = len(order)
+			order, keys = append(order, i), append(keys, nil)
+		}
+		keys[at[id]] = append(keys[at[id]], key)
+	}
+	for i := range order {
+		order[i].text = strings.Replace(order[i].text, "\x00", words.Few(keys[i]), 1)
+	}
+	return order
 }
 
 func joined(text, pools string) string {

@@ -271,7 +271,7 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 }
 
 // rolled reports whether the next maintenance leaves a worker pool with another version than former, the one without the update, and nothing
-// else says so: an [Expiry], a [Choice] if the pool boots nothing, [Blocked] if it cannot boot what is chosen.
+// else says so: an [Expiry], a [Choice] if the pool no longer boots its version, [Blocked] if it cannot boot what is chosen.
 func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenance.Outlook) bool {
 	switch action, to := is.Image(k); action {
 	case maintenance.Updated:
@@ -279,11 +279,10 @@ func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenan
 	case maintenance.Forced:
 		return to != former && !l.expiresAnew(pool)
 	case maintenance.Stays, maintenance.Stuck:
-		if former == pool.Version || l.expiresAnew(pool) || is.BootsNothing(k) || is.Core.Images[k].Version != "" {
-			return false
-		}
-		boots := l.isBoots(pool)
-		return boots == nil || boots(pool.Image, pool.Version)
+		found, chosen := l.comparison.pool(pool), is.Core.Images[k].Version
+		lost := found.Before != nil && found.After == nil
+		blocked := chosen != "" && !maintenance.Filter(l.isBoots(pool)).Admits(pool.Image, chosen)
+		return former != pool.Version && !l.expiresAnew(pool) && !lost && !blocked
 	}
 	return false
 }

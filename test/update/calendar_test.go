@@ -180,6 +180,13 @@ func TestCalendar(t *testing.T) {
 			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
 			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
 		},
+		"what replaced one that the profile does not have becomes a preview": {
+			before: "1.1.0 amd64", after: "1.1.0 amd64" + preview, manual: true, want: "1.0.0 stuck (1 pools)",
+		},
+		"what replaced one that the profile does not have is no longer available": {
+			before: "1.1.0 amd64", after: "1.1.0 amd64, lifecycle: [{classification: supported, startTime: '2038-01-01T00:00:00Z'}]", corrects: true,
+			want: "1.0.0 stuck (1 pools)",
+		},
 		"a date in the past, and what replaced it is gone": {
 			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + past, want: "1.0.0 expires (1 pools) amd:stuck!",
 		},
@@ -237,6 +244,9 @@ func TestCalendar(t *testing.T) {
 			view := update.View[openstack.Image]{
 				Before: versioned(t, kubeBefore, images(tc.before)...), After: versioned(t, kube, images(tc.after)...), All: true,
 				Users: []update.User{shootOn(t, !tc.manual, "1.33.1", "1.0.0", types...)},
+			}
+			if tc.corrects {
+				view.Admission = maintenance.Corrects
 			}
 			changes := update.Of(gardenerlib.Library{}, view)
 			if got := calendarOf(&changes); got != tc.want {

@@ -66,8 +66,11 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// All paths are relative to the root of the repository.
+// All paths are relative to the root of the repository. Under the name capkit, the program is the command.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "capkit" {
+		os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, clouds.All()...))
+	}
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
 	}

@@ -106,6 +106,13 @@ func TestClusterCommands(t *testing.T) {
 // tagged matches the tag of a release.
 const tagged = `^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9a-z.]+)?$`
 
+// preCommitHook is a hook for pre-commit.
+type preCommitHook struct {
+	ID, Entry     string
+	AlwaysRun     bool  `json:"always_run"`
+	PassFilenames *bool `json:"pass_filenames"`
+}
+
 // The configuration for pre-commit uses an existing hook, at a release.
 func TestPreCommit(t *testing.T) {
 	var config struct {
@@ -114,7 +121,7 @@ func TestPreCommit(t *testing.T) {
 			Hooks     []struct{ ID string }
 		}
 	}
-	var offered []struct{ ID, Entry string }
+	var offered []preCommitHook
 	decode(t, "docs/examples/pre-commit-config.yaml", &config)
 	decode(t, ".pre-commit-hooks.yaml", &offered)
 	for _, repo := range config.Repos {
@@ -122,7 +129,7 @@ func TestPreCommit(t *testing.T) {
 			t.Errorf("%+v", repo)
 		}
 		for _, hook := range repo.Hooks {
-			if !slices.ContainsFunc(offered, func(o struct{ ID, Entry string }) bool { return o.ID == hook.ID }) {
+			if !slices.ContainsFunc(offered, func(o preCommitHook) bool { return o.ID == hook.ID }) {
 				t.Errorf("there is no hook %s: %+v", hook.ID, offered)
 			}
 		}
@@ -131,6 +138,9 @@ func TestPreCommit(t *testing.T) {
 		args, found := strings.CutPrefix(hook.Entry, "capkit ")
 		if !found {
 			t.Errorf("%q does not call capkit", hook.Entry)
+		}
+		if !hook.AlwaysRun || hook.PassFilenames == nil || *hook.PassFilenames { // pre-commit calls no other hook if files are only removed
+			t.Errorf("%s does not check all inputs in every commit", hook.ID)
 		}
 		checkCommand(t, ".pre-commit-hooks.yaml", strings.Fields(args))
 	}

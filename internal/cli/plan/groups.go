@@ -18,61 +18,70 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// group combines changes that differ only in machine types, regions and, for some kinds, versions of an image.
+// group combines changes that differ only in names.
 type group struct {
 	changes.Change
-	types, regions, versions []string
+	names [4][]string // by the following constants
 	// compared is set for a comparison of two profiles, which is not an update.
 	compared bool
 }
 
+const (
+	types = iota
+	regions
+	versions
+	profiles // NamespacedCloudProfiles
+)
+
 // grouped groups the changes of a kind, in order. It first merges changes that differ only in the machine type, then the resulting groups
-// that differ only in the region. Where the rest does not depend on the version, it last merges those that differ only in that.
+// that differ only in the region. Where the rest does not depend on them, it also merges versions and NamespacedCloudProfiles.
 func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
 	for _, c := range p.Changes {
 		if c.Kind == kind && kind != changes.Meaning {
 			c.Pools = slices.Clone(c.Pools)
-			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}, []string{c.Version}, p.ComparedWith != ""})
+			groups = append(groups, &group{c, [4][]string{{c.MachineType}, {c.Region}, {c.Version}, {c.Profile}}, p.ComparedWith != ""})
 		}
 	}
-	groups = merged(groups, func(g *group) string { return g.Region },
-		func(g, other *group) { g.types = append(g.types, other.types...) })
-	types := func(g *group) string { return strings.Join(g.types, "\x00") }
-	groups = merged(groups, types, func(g, other *group) { g.regions = append(g.regions, other.regions...) })
-	if !slices.Contains([]changes.Kind{changes.Locked, changes.New, changes.Gone}, kind) {
-		return groups
+	several := []int{types, regions}
+	if slices.Contains([]changes.Kind{changes.Locked, changes.New, changes.Gone}, kind) {
+		several = append(several, versions, profiles)
 	}
-	for _, g := range groups {
-		g.Version = ""
+	for _, which := range several {
+		groups = merged(groups, which)
 	}
-	return merged(groups, func(g *group) string { return types(g) + "\x00\x00" + strings.Join(g.regions, "\x00") },
-		func(g, other *group) { g.versions = append(g.versions, other.versions...) })
+	return groups
 }
 
-// merged merges groups with the same text and key: it joins their pools, and add joins the rest.
-func merged(groups []*group, key func(*group) string, add func(g, other *group)) []*group {
+// merged merges groups that say the same and differ in one sort of names alone. It joins their pools.
+func merged(groups []*group, which int) []*group {
 	var order []*group
 	known := map[string]*group{}
 	for _, g := range groups {
-		id := g.says() + "\x00" + key(g)
+		parts := g.says()
+		for i, names := range g.names {
+			if i != which {
+				parts = append(append(parts, ""), names...)
+			}
+		}
+		id := strings.Join(parts, "\x00")
 		first := known[id]
 		if first == nil {
 			known[id] = g
 			order = append(order, g)
 			continue
 		}
-		add(first, g)
+		first.names[which] = append(first.names[which], g.names[which]...)
 		first.Pools = append(first.Pools, g.Pools...)
 	}
 	return order
 }
 
-// says returns a key of the group's content, except machine types, regions and pools.
-func (g *group) says() string {
+// says returns what the group says, apart from names and pools. A profile is not merged with its NamespacedCloudProfiles.
+func (g *group) says() []string {
 	parts := []string{
-		string(g.When), g.Profile, g.Image, g.Version, g.VolumeType, strconv.FormatBool(g.MachineType == ""), changes.Settings(g.Requested),
-		g.Rule, g.Field,
+		string(g.When), strconv.FormatBool(g.Profile == ""), g.Image, g.VolumeType, strconv.FormatBool(g.MachineType == ""),
+		changes.Settings(g.Requested), g.Rule, g.Field,
 	}
 	switch g.Kind {
 	case changes.OtherImage:
@@ -82,7 +91,7 @@ func (g *group) says() string {
 	case changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer:
 		parts = append(parts, g.Path, string(g.Change.Change), textOf(g.From), textOf(g.To), string(g.Action))
 	}
-	return strings.Join(parts, "\x00")
+	return parts
 }
 
 // item describes a group in words.
@@ -102,7 +111,7 @@ func (g *group) item() item {
 	case g.Kind == changes.OtherImage:
 		i.text += fmt.Sprintf(" boots %s instead of %s, once machines are replaced", report.Reference(g.To), report.Reference(g.From))
 	}
-	i.text = through(g.Profile) + i.text
+	i.text = through(g.names[profiles]...) + i.text
 	return i
 }
 
@@ -317,20 +326,20 @@ func (g *group) subject() string {
 	if slices.Contains([]changes.Kind{changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer}, g.Kind) {
 		return g.change()
 	}
-	text := g.Image + "@" + words.Few(g.versions)
-	types := words.Few(g.types)
+	text := g.Image + "@" + words.Few(g.names[versions])
+	on := words.Few(g.names[types])
 	switch {
-	case g.VolumeType != "" && types != "":
-		return fmt.Sprintf("volume type %s of %s %s", g.VolumeType, words.Plural(g.types, "machine type"), types)
+	case g.VolumeType != "" && on != "":
+		return fmt.Sprintf("volume type %s of %s %s", g.VolumeType, words.Plural(g.names[types], "machine type"), on)
 	case g.VolumeType != "":
 		return "volume type " + g.VolumeType
 	case g.Image == "":
-		return words.Plural(g.types, "machine type") + " " + types
-	case types != "":
-		text += " on " + types
+		return words.Plural(g.names[types], "machine type") + " " + on
+	case on != "":
+		text += " on " + on
 	}
-	if regions := words.Few(g.regions); regions != "" {
-		text += " in " + regions
+	if in := words.Few(g.names[regions]); in != "" {
+		text += " in " + in
 	}
 	if asked := changes.Settings(g.Requested); asked != "" {
 		text += " (" + asked + ")"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // How plan describes the effect of a registration on flavors that leave out the capability.
@@ -36,12 +37,12 @@ func meaningItems(p *changes.Planned) []item {
 	return items
 }
 
-// through names the only NamespacedCloudProfile that sees a change this way; empty if there is none.
-func through(profile string) string {
-	if profile == "" {
+// through names the only NamespacedCloudProfiles that see a change this way; it is empty for the one name "", of no such profile.
+func through(profiles ...string) string {
+	if profiles[0] == "" {
 		return ""
 	}
-	return "through NamespacedCloudProfile " + profile + ": "
+	return fmt.Sprintf("through %s %s: ", words.Plural(profiles, "NamespacedCloudProfile"), words.Few(profiles))
 }
 
 // meaningText describes the values that a flavor supports if it leaves out the capability.

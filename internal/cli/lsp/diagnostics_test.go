@@ -289,3 +289,13 @@ func TestMissingInput(t *testing.T) {
 		return len(e.told[".capkit.yaml"].List) == 0 && len(e.told["gone.yaml"].List)+len(e.told["p.yaml"].List) == 1
 	})
 }
+
+// A file that is not saved yet takes its place among the others, as for lint once it is saved.
+func TestUnsavedFilesAreInTheOrderOfLint(t *testing.T) {
+	profile := example(t, "cloudprofile.yaml")
+	e := begin(t, map[string]string{"b.yaml": profile, "a/z.yaml": "kind: other\n"})
+	e.open("b.yaml", profile)
+	e.open("a/c.yaml", profile)
+	e.codes("a/c.yaml")
+	e.codes("b.yaml", "object-duplicate")
+}

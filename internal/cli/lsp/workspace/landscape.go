@@ -230,6 +230,11 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 			add(name, &of)
 		}
 	}
+	if len(l.inputs()) == 0 { // in lint's order, which is that of the names in each folder
+		slices.SortFunc(order, func(a, b string) int {
+			return slices.Compare(strings.Split(a, string(filepath.Separator)), strings.Split(b, string(filepath.Separator)))
+		})
+	}
 	l.files, l.order = files, order
 }
 

@@ -51,7 +51,7 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 		if a.taken() {
 			break
 		}
-		for i, c := range a.values() {
+		for i, c := range a.unlisted() {
 			written := cmp.Or(c.written, a.scalar(c.name))
 			if a.wantsList() {
 				written = "[" + written + "]"
@@ -90,7 +90,7 @@ func (a *asked) taken() bool {
 	n := a.Node
 	switch {
 	case n == nil:
-		return false
+		return a.beside()
 	case n.ValueStart < n.ValueEnd:
 		return n.Bracket != 0 || a.offset < n.ValueStart || a.offset > n.ValueEnd
 	case n.Item: // its members may begin in this line
@@ -98,6 +98,23 @@ func (a *asked) taken() bool {
 		return len(n.Nodes) > 0 && n.Nodes[0].Start < end
 	}
 	return len(n.Nodes) > 0
+}
+
+// beside reports whether the place is in brackets, and no comma separates it from the entry before it or behind it.
+func (a *asked) beside() bool {
+	if a.Parent.Bracket == 0 || a.Node != nil {
+		return false
+	}
+	_, end := a.Line(a.Start)
+	if rest := strings.TrimLeft(a.String()[a.End:max(a.End, end)], " \t"); rest != "" && strings.IndexByte(",]}#", rest[0]) < 0 {
+		return true
+	}
+	for _, n := range slices.Backward(a.Parent.Nodes) {
+		if n.Start < a.Start {
+			return !strings.Contains(a.String()[max(n.End, n.ValueEnd):a.Start], ",")
+		}
+	}
+	return false
 }
 
 // until returns the end of the word at the place. In unclosed quotes, the word ends at the next delimiter.
@@ -140,7 +157,7 @@ func (a *asked) scalar(s string) string {
 
 // keys returns the keys that the mapping at the place does not contain yet.
 func (a *asked) keys() (choices []choice) {
-	if !capabilitiesSlot.MatchString(a.slot) || a.astray() {
+	if !capabilitiesSlot.MatchString(a.slot) || a.astray() || a.beside() {
 		return nil
 	}
 	for _, c := range a.capabilities() {
@@ -194,33 +211,37 @@ func choicesOf(capabilities []v1beta1.CapabilityDefinition) (choices []choice) {
 	return choices
 }
 
-// valuesOf returns the values of a capability that the list at the place does not contain yet.
-func (a *asked) valuesOf(capabilities []v1beta1.CapabilityDefinition, name string) (choices []choice) {
-	list := a.Parent
-	if a.Node != nil && !a.Node.Item {
-		list = a.Node
+// valuesOf returns the values of the first of these capabilities with a name.
+func valuesOf(capabilities []v1beta1.CapabilityDefinition, name string) (choices []choice) {
+	i := slices.IndexFunc(capabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+	if i < 0 {
+		return nil
 	}
-	for _, d := range capabilities {
-		if d.Name != name {
-			continue
-		}
-		for i, value := range d.Values {
-			if !slices.ContainsFunc(list.Nodes, func(n *text.Node) bool { return n.Value == value && n != a.Node }) {
-				choices = append(choices, choice{name: value, detail: fmt.Sprintf("%s, preference %d of %d", name, i+1, len(d.Values))})
-			}
-		}
-		return choices
+	values := capabilities[i].Values
+	for k, value := range values {
+		choices = append(choices, choice{name: value, detail: fmt.Sprintf("%s, preference %d of %d", name, k+1, len(values))})
 	}
-	return nil
+	return choices
 }
 
-// definitions returns the capabilities that are known without a profile.
-func definitions() []v1beta1.CapabilityDefinition {
+// definitions returns the capabilities that are known without a profile: Gardener's own, and those of the profile's provider.
+func (a *asked) definitions() []v1beta1.CapabilityDefinition {
 	all := []v1beta1.CapabilityDefinition{{Name: capability.Architecture, Values: v1beta1constants.ValidArchitectures}}
-	for _, d := range capability.Reserved() {
+	known := capability.Reserved()
+	if provider := a.known.Given.Providers[a.object.Text("spec", "type")]; provider != nil {
+		known = append(known, provider.Workers().Definitions()...)
+	}
+	for _, d := range known {
 		all = append(all, v1beta1.CapabilityDefinition{Name: d.Name, Values: d.Values})
 	}
 	return all
+}
+
+// registrable returns the capabilities that a profile can register. Gardener's own are among them if core accepts them.
+func registrable(a *asked) []choice {
+	return choicesOf(slices.DeleteFunc(a.definitions(), func(d v1beta1.CapabilityDefinition) bool {
+		return !a.known.Given.ReservedInCore && strings.HasPrefix(d.Name, capability.ReservedPrefix)
+	}))
 }
 
 // profiles returns the profiles that the object at the place can name: for a Shoot, those of its provider type.
@@ -263,14 +284,14 @@ func names(all ...string) func(*asked) []choice {
 	}
 }
 
-// namesOf returns the distinct names of entries as choices.
+// namesOf returns the names of entries as choices.
 func namesOf(entries []target) (choices []choice) {
 	for _, e := range entries {
 		c := choice{name: e.node.Text("name"), detail: e.node.Text("architecture")} // of a machine type
 		if e.node.Text("usable") == "false" {
 			c.detail, c.deprecated = "not usable for new worker pools", true
 		}
-		if c.name != "" && !slices.Contains(choices, c) {
+		if c.name != "" {
 			choices = append(choices, c)
 		}
 	}
@@ -290,7 +311,14 @@ func versionsOf(entries []target) (choices []choice) {
 	}
 	var all []v1beta1.ExpirableVersion
 	for _, e := range entries {
-		all = append(all, versionOf(e.node))
+		v := versionOf(e.node)
+		switch i := slices.IndexFunc(all, func(known v1beta1.ExpirableVersion) bool { return known.Version == v.Version }); {
+		case i < 0:
+			all = append(all, v)
+		case all[i].Classification == nil: //nolint:staticcheck // as people write it
+			v.ExpirationDate = all[i].ExpirationDate //nolint:staticcheck // the first one extends the parent's
+			all[i] = v
+		}
 	}
 	slices.SortStableFunc(all, func(a, b v1beta1.ExpirableVersion) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), versions.NewestFirst(a.Version, b.Version))
@@ -319,7 +347,7 @@ var bySlot = map[string]func(*asked) []choice{
 	"spec.provider.workers[].machine.architecture":    names(v1beta1constants.ValidArchitectures...),
 	"spec.parent.name":                                profiles,
 	"spec.parent.kind":                                names("CloudProfile"),
-	"spec.machineCapabilities[].name":                 func(*asked) []choice { return choicesOf(definitions()) },
+	"spec.machineCapabilities[].name":                 registrable,
 
 	"spec.cloudProfile.name": profiles,
 	"spec.cloudProfileName":  profiles,
@@ -332,7 +360,35 @@ var bySlot = map[string]func(*asked) []choice{
 // regionSlot matches places where a provider config names a region.
 var regionSlot = regexp.MustCompile(`^spec\.providerConfig\..*(\bregion|\bregions\[\]|\bregions\[\]\.name)$`)
 
-// values returns the choices for the place.
+// keySlot matches the members that tell the entries of a list apart.
+var keySlot = regexp.MustCompile(`(\bmachineImages\[\]\.name|\bversions\[\]\.version|^spec\.machineCapabilities\[\]\.name|` +
+	`\bcapabilityFlavors\[\]\.regions\[\]\.name)$`)
+
+// unlisted returns the choices for the place, each once, without those that the list at the place contains already.
+func (a *asked) unlisted() []choice {
+	list, own, key := a.Parent, a.Node, []string(nil)
+	switch {
+	case keySlot.MatchString(a.slot + ".name"): // a new entry
+		key = []string{"name"}
+	case keySlot.MatchString(a.slot):
+		list, own, key = a.Node.Up(2), a.Node.Parent, []string{a.Node.Key}
+	case !strings.HasSuffix(a.slot, "[]") || strings.HasSuffix(a.slot, "regions[]"):
+		list = &text.Node{}
+	}
+	var there []string
+	for _, n := range list.Nodes {
+		if n != own {
+			there = append(there, n.Text(key...))
+		}
+	}
+	return slices.DeleteFunc(a.values(), func(c choice) bool {
+		again := slices.Contains(there, c.name)
+		there = append(there, c.name)
+		return again
+	})
+}
+
+// values returns the choices for the place. A name may be among them twice; the first one counts.
 func (a *asked) values() []choice {
 	if !ours(a.object) {
 		return nil
@@ -341,10 +397,10 @@ func (a *asked) values() []choice {
 		return of(a)
 	}
 	if name := a.capability(); name != "" {
-		return a.valuesOf(append(a.vocabulary(), definitions()...), name)
+		return valuesOf(append(a.vocabulary(), a.definitions()...), name)
 	}
 	if a.slot == "spec.machineCapabilities[].values[]" {
-		return a.valuesOf(definitions(), a.Parent.Parent.Text("name"))
+		return valuesOf(a.definitions(), a.Parent.Parent.Text("name"))
 	}
 	entries, key := a.named(a.slot)
 	if key == "version" {
@@ -352,7 +408,7 @@ func (a *asked) values() []choice {
 	}
 	choices := namesOf(entries)
 	if strings.HasSuffix(a.slot, "regions[]") { // entries are mappings with a name
-		if a.Parent.Bracket != 0 {
+		if a.Parent.Bracket != 0 || a.Node.Child("name") != nil {
 			return nil
 		}
 		for i := range choices {

@@ -167,12 +167,12 @@ func TestCompletion(t *testing.T) {
 			profile,
 			"          - name: asia\n            id: 5678-amd64-old",
 			"          - name: ‸",
-			[]string{"europe", "asia"},
-			"          - name: europe",
+			[]string{"asia"},
+			"          - name: asia",
 		},
 		"an image": {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
 		"a version": {
-			profile, "      - version: 1592.9.0\n        capabilityFlavors:", "      - version: ‸\n        capabilityFlavors:", []string{"1877.5.0", "1592.9.0"}, "",
+			profile, "      - version: 1592.9.0\n        capabilityFlavors:", "      - version: ‸\n        capabilityFlavors:", []string{"1592.9.0"}, "",
 		},
 		"the region of a Shoot": {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
 		"a zone":                {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
@@ -207,15 +207,21 @@ func TestCompletion(t *testing.T) {
 			namespaced, "  machineImages:\n  - name: gardenlinux", "  machineImages:\n  - name: ‸", []string{"gardenlinux"}, "  - name: gardenlinux",
 		},
 		"a version of the parent": {
-			namespaced, "    - version: 2000.1.0\n      cri", "    - version: ‸\n      cri", []string{"1877.5.0", "1592.9.0"}, "    - version: 1877.5.0",
+			namespaced, "    - version: 2000.1.0\n      cri", "    - version: ‸\n      cri", []string{"1877.5.0"}, "    - version: 1877.5.0",
 		},
 		"a Kubernetes version of the parent": {
 			namespaced, "  machineTypes:", "  kubernetes: {versions: [{version: ‸}]}\n  machineTypes:", []string{"1.33.2"}, "",
 		},
-		"no version of its own":       {profile, "    - version: 1.33.2", "    - version: ‸", []string{}, ""},
-		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
-		"a value of a capability":     {profile, "values: [amd64, arm64]", "values: [amd64, ‸]", []string{"arm64"}, "    values: [amd64, arm64]"},
-		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
+		"no version of its own":   {profile, "    - version: 1.33.2", "    - version: ‸", []string{}, ""},
+		"a region of the parent":  {namespaced, "          - name: asia", "          - name: ‸", []string{"asia"}, ""},
+		"a value of a capability": {profile, "values: [amd64, arm64]", "values: [amd64, ‸]", []string{"arm64"}, "    values: [amd64, arm64]"},
+		"capabilities to register": {
+			profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"openstack-trustedLaunch", "openstack-rootVolume"}, "",
+		},
+		"values to register": {
+			profile, "  - name: hypervisor\n    values: [virtualized, baremetal]", "  - name: openstack-trustedLaunch\n    values: [‸]",
+			[]string{"enabled", "disabled"}, "    values: [enabled]",
+		},
 		"a capability behind a dash": {
 			profile,
 			"      - architecture: [amd64] # no",
@@ -226,21 +232,26 @@ func TestCompletion(t *testing.T) {
 		"nothing in another column": {profile, "\n      hypervisor: [virtualized]\n", "\n     ‸\n", []string{}, ""},
 		"the entry of a region": {
 			profile, "          - name: asia\n            id: 5678-amd64-old", "          - ‸\n            id: 5678-amd64-old",
-			[]string{"europe", "asia"}, "          - name: europe",
+			[]string{"asia"}, "          - name: asia",
 		},
-		"a region in brackets":     {profile, "          regions:\n          - name: europe", "          regions: [‸]\n", []string{}, ""},
-		"in quotes":                {shoot, "zones: [europe-1b]", `zones: ["‸"]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
-		"in quotes without an end": {shoot, "zones: [europe-1b]", `zones: ["eu‸]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
-		"nothing behind a value":   {shoot, "region: europe", "region: europe ‸", []string{}, ""},
-		"nothing before a value":   {shoot, "region: europe", "region:‸ europe", []string{}, ""},
-		"nothing behind a list":    {profile, "\n      architecture: [arm64]", "\n      architecture: [arm64] ‸", []string{}, ""},
-		"nothing before a block":   {profile, "\n      architecture: [arm64]", "\n      architecture: ‸\n      - arm64", []string{}, ""},
+		"no second name of a region": {profile, "          - name: asia\n            id: 5678-amd64-old", "          - ‸\n            name: asia", []string{}, ""},
+		"a region in brackets":       {profile, "          regions:\n          - name: europe", "          regions: [‸]\n", []string{}, ""},
+		"in quotes":                  {shoot, "zones: [europe-1b]", `zones: ["‸"]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
+		"in quotes without an end":   {shoot, "zones: [europe-1b]", `zones: ["eu‸]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
+		"nothing behind a value":     {shoot, "region: europe", "region: europe ‸", []string{}, ""},
+		"nothing before a value":     {shoot, "region: europe", "region:‸ europe", []string{}, ""},
+		"nothing behind a list":      {profile, "\n      architecture: [arm64]", "\n      architecture: [arm64] ‸", []string{}, ""},
+		"nothing before a block":     {profile, "\n      architecture: [arm64]", "\n      architecture: ‸\n      - arm64", []string{}, ""},
 		"a boolean": {
 			shoot, "  region: europe", "  maintenance: {autoUpdate: {machineImageVersion: ‸}}",
 			[]string{"true", "false"}, "  maintenance: {autoUpdate: {machineImageVersion: true}}",
 		},
 		"no kind of another group": {shoot, "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot", "apiVersion: apps/v1\nkind: ‸", []string{}, ""},
 		"no kind within an object": {shoot, "  region: europe", "  resources: [{kind: ‸}]", []string{}, ""},
+		"a further zone":           {shoot, "zones: [europe-1b]", "zones: [europe-1b, ‸]", []string{"europe-1a"}, "      zones: [europe-1b, europe-1a]"},
+		"nothing without a comma":  {profile, "\n      architecture: [arm64]", "\n      architecture: [arm64 ‸]", []string{}, ""},
+		"nothing before an item":   {profile, "\n      architecture: [arm64]", "\n      architecture: [‸ arm64]", []string{}, ""},
+		"no key without a comma":   {profile, "- architecture: [amd64] # no", "- {architecture: [amd64],‸ hypervisor: []} # no", []string{}, ""},
 		"nothing at a memory":      {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -328,11 +339,13 @@ func TestCompletionInJSON(t *testing.T) {
           ],
           `
 	for typed, written := range map[string]string{
-		types + `‸`:                  types + `"hypervisor": `,
-		types + `"hy‸"`:              types + `"hypervisor": `,
-		types + `"hypervisor": ‸`:    types + `"hypervisor": ["virtualized"]`,
-		types + `"hypervisor": [‸]`:  types + `"hypervisor": ["virtualized"]`,
-		types + `"hypervisor": ["‸]`: types + `"hypervisor": ["virtualized"]`,
+		types + `‸`:     types + `"hypervisor": `,
+		types + `"hy‸"`: types + `"hypervisor": `,
+		types + "\"hypervisor\": ‸\n},\n\"foo\": {\"bar\": 1": types + `"hypervisor": ["virtualized"]`,
+		types + "\"hypervisor\": ‸\n\"foo\": 1":               types + `"hypervisor": ["virtualized"]`,
+		types + `"hypervisor": ‸`:                             types + `"hypervisor": ["virtualized"]`,
+		types + `"hypervisor": [‸]`:                           types + `"hypervisor": ["virtualized"]`,
+		types + `"hypervisor": ["‸]`:                          types + `"hypervisor": ["virtualized"]`,
 	} {
 		const old = types + "\"hypervisor\": [\n            \"virtualized\"\n          ]"
 		text := inJSON("cloudprofile.yaml")
@@ -348,6 +361,49 @@ func TestCompletionInJSON(t *testing.T) {
 		} else if strings.Contains(typed, `"hy‸`) && items[0].FilterText != `"hypervisor` {
 			t.Errorf("%s: an editor hides %+v", typed, items[0])
 		}
+	}
+}
+
+// A profile with its parent, or with a mistake, may have a name twice. It is offered once, with what counts.
+func TestNothingIsOfferedTwice(t *testing.T) {
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "values: [virtualized, baremetal]", "values: [virtualized, baremetal, virtualized]", 1)
+	child := strings.Replace(example(t, "namespacedcloudprofile.yaml"), "name: large_16_32", "name: medium_4_8", 1)
+	e := begin(t, map[string]string{"n.yaml": child, "p.yaml": profile})
+	for _, tc := range []struct {
+		file, text, old, typed string
+		want                   []string
+	}{
+		{"p.yaml", profile, "      hypervisor: [virtualized]\n", "      hypervisor: [‸]\n", []string{"virtualized hypervisor, preference 1 of 3", "baremetal hypervisor, preference 2 of 3"}},
+		{
+			"s.yaml", example(t, "shoot-namespaced.yaml"), "version: 2000.1.0", "version: ‸",
+			[]string{"2000.1.0 supported", "1877.5.0 supported", "1592.9.0 deprecated, expires on 2037-12-31"},
+		},
+		{"s.yaml", example(t, "shoot-namespaced.yaml"), "type: large_16_32", "type: ‸", []string{"medium_4_8 ", "medium_4_8_arm ", "bare_8_16 "}},
+	} {
+		if !strings.Contains(tc.text, tc.old) {
+			t.Fatalf("%s is not in %s", tc.old, tc.file)
+		}
+		at, text := where(t, strings.Replace(tc.text, tc.old, tc.typed, 1))
+		e.open(tc.file, text)
+		var got []string
+		for _, i := range e.complete(tc.file, at) {
+			got = append(got, i.Label+" "+i.Detail)
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.typed, got, tc.want)
+		}
+		e.closeFile(tc.file)
+	}
+}
+
+// Gardener's own capabilities can be registered where settings say that core accepts them.
+func TestReservedCapabilitiesAreOfferedWhereCoreAcceptsThem(t *testing.T) {
+	at, text := where(t, strings.Replace(example(t, "cloudprofile.yaml"), "- name: hypervisor", "- name: ‸", 1))
+	e := begin(t, map[string]string{".capkit.yaml": "reservedInCore: true\n"})
+	e.open("p.yaml", text)
+	want := []string{"gardener-boot-type", "gardener-update-type", "gardener-gpuSupport", "openstack-trustedLaunch", "openstack-rootVolume"}
+	if got := labels(e.complete("p.yaml", at)); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -94,7 +94,7 @@ func (f *flow) entry(n *Node, at, depth int) int {
 		e.Colon = true
 		e.Key, e.KeyEnd, e.ValueStart, e.ValueEnd, e.End = unquoted(key), at+len(key), next+1, next+1, next+1
 		value, ended := f.blank(next + 1)
-		if ended || strings.IndexByte(",}]", f.string[value]) >= 0 {
+		if ended || strings.IndexByte(",}]", f.string[value]) >= 0 || f.begins(next+1, value) {
 			return value
 		}
 		at = value
@@ -109,6 +109,15 @@ func (f *flow) entry(n *Node, at, depth int) int {
 	value := strings.TrimRight(f.string[at:end], " \t")
 	e.Value, e.ValueEnd, e.End = unquoted(value), at+len(value), at+len(value)
 	return end
+}
+
+// begins reports whether the next member begins at an offset, in a line behind another offset: the value before it is not written yet.
+func (f *flow) begins(behind, at int) bool {
+	if !strings.Contains(f.string[behind:at], "\n") || strings.IndexByte("{[", f.string[at]) >= 0 {
+		return false
+	}
+	colon := f.pastBlanks(f.word(at, true), len(f.string))
+	return colon < len(f.string) && f.string[colon] == ':'
 }
 
 // word returns the offset after a scalar or a key.

@@ -26,7 +26,9 @@ while IFS= read -r path; do
   [[ -z $path ]] || all+=("$path")
 done <<< "$PATHS"
 
-echo "file=$output" >> "$GITHUB_OUTPUT"
+file=$output # later steps run in other folders
+[[ -z $file || $file == /* ]] || file=$PWD/$file
+echo "file=$file" >> "$GITHUB_OUTPUT"
 if [[ -n $output ]]; then
   exec capkit "${all[@]}" > "$output"
 fi

@@ -6,6 +6,7 @@ package dist
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ type runner struct {
 	system, machine string
 }
 
-// run runs the steps until one fails, and returns their output, and the outputs of the action.
+// run runs the steps until one fails, and returns their output, and the outputs of the action: also those of the step that failed.
 func (r runner) run(t *testing.T) (log string, outputs map[string]string, err error) {
 	t.Helper()
 	a := readAction(t)
@@ -125,9 +126,7 @@ func (r runner) run(t *testing.T) (log string, outputs map[string]string, err er
 			bash.Env = append(bash.Env, name+"="+evaluate(value))
 		}
 		bash.Stdout, bash.Stderr = &all, &all
-		if err = bash.Run(); err != nil {
-			break
-		}
+		err = bash.Run()
 		for line := range strings.Lines(string(read(t, files+".path"))) {
 			path = strings.TrimSpace(line) + ":" + path
 		}
@@ -135,6 +134,9 @@ func (r runner) run(t *testing.T) (log string, outputs map[string]string, err er
 		for line := range strings.Lines(string(read(t, files+".output"))) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 			steps[step.ID][name] = value
+		}
+		if err != nil {
+			break
 		}
 	}
 	outputs = map[string]string{}
@@ -194,7 +196,9 @@ func TestAction(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(r.folder, "ran")); err == nil {
 				t.Error("a path was run")
 			}
-			if tc.file != "" && !bytes.HasPrefix(read(t, r.folder, tc.file), []byte("{")) && !bytes.HasPrefix(read(t, r.folder, tc.file), []byte("[")) {
+			if !filepath.IsAbs(outputs["file"]) && outputs["file"] != "" || !strings.HasSuffix(outputs["file"], tc.file) {
+				t.Errorf("the next step, in whatever folder, gets %q", outputs["file"])
+			} else if tc.file != "" && !json.Valid(read(t, outputs["file"])) {
 				t.Errorf("%s is no JSON", tc.file)
 			}
 		})

@@ -62,50 +62,22 @@ func TestPlansOfPullRequests(t *testing.T) {
 // runs a script there.
 func pullRequest(t *testing.T, checkout string) func(script string) (string, error) {
 	t.Helper()
-	folder, bin := t.TempDir(), t.TempDir()
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(bin, "capkit")) // TestMain
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, from := range map[string]string{
+	bash := repository(t, map[string]string{
 		"cloudprofiles/openstack.yaml": "example/cloudprofile.yaml",
 		"cloudprofiles/aws.yaml":       "example/aws/cloudprofile.yaml",
 		"cloudprofiles/gcp.yaml":       "example/gcp/cloudprofile.yaml",
 		"cloudprofiles/azure.yaml":     "example/azure/cloudprofile.yaml",
 		"cloudprofiles/alicloud.yaml":  "example/alicloud/cloudprofile.yaml",
-		"new.yaml":                     "example/stackit/cloudprofile.yaml",
 		"shoots/shop.yaml":             "example/shoot.yaml",
-	} {
-		to := filepath.Join(folder, file)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, []byte(read(t, from)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	bash := func(script string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "bash", "-e", "-c", script)
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CI_MERGE_REQUEST_DIFF_BASE_SHA=base", "GIT_CONFIG_GLOBAL=/dev/null",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	out, err := bash(`git init -q -b main
-git add cloudprofiles shoots
-git commit -q -m base
-git tag base
+	})
+	out, err := bash(`git tag base
 git switch -q -c request
 mkdir "cloudprofiles/of Google"
 git mv cloudprofiles/gcp.yaml "cloudprofiles/of Google/größer.yaml"
+sed 's/name: alicloud$/name: new/' cloudprofiles/alicloud.yaml > cloudprofiles/new.yaml
 sed -i.bak 's/classification: supported/classification: deprecated/' cloudprofiles/aws.yaml cloudprofiles/*/größer.yaml
 sed -i.bak 's/bare_8_16/bare_8_32/' cloudprofiles/openstack.yaml
 rm cloudprofiles/*.bak cloudprofiles/*/*.bak cloudprofiles/azure.yaml
-mv new.yaml cloudprofiles/stackit.yaml
 git add -A
 git commit -q -m request
 git switch -q -c merged main
@@ -118,4 +90,72 @@ git switch -q ` + checkout)
 		t.Fatalf("%v: %s", err, out)
 	}
 	return bash
+}
+
+// repository makes a repository with copies of files, and a remote, origin. The function runs a script there, in which capkit is the command.
+func repository(t *testing.T, files map[string]string) func(script string) (string, error) {
+	t.Helper()
+	folder, bin := t.TempDir(), t.TempDir()
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(bin, "capkit")) // TestMain
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, from := range files {
+		to := filepath.Join(folder, file)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(read(t, from)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bash := func(script string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "bash", "-e", "-c", script)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CI_MERGE_REQUEST_DIFF_BASE_SHA=base", "RELEASES=releases",
+			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := bash("git init -q -b main\ngit add .\ngit commit -q -m base\ngit init -q --bare .git/origin\ngit remote add origin .git/origin"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return bash
+}
+
+// The workflow for imports opens a pull request for the release with the highest version, or for the one that is named, and for nothing else.
+func TestImportWorkflow(t *testing.T) {
+	var workflow struct {
+		Jobs map[string]struct{ Steps []workflowStep }
+	}
+	decode(t, "docs/examples/github-import-workflow.yaml", &workflow)
+	script := "gh() { echo gh \"$2\"; cat said.txt; }\n" // in place of the program
+	for _, step := range workflow.Jobs["import"].Steps {
+		script += step.Run
+	}
+	metadata := "ali-gardener_prod-amd64.s3_metadata.yaml"
+	bash := repository(t, map[string]string{
+		"cloudprofiles/alicloud.yaml": "docs/examples/import/alicloud.yaml",
+		"shoots/shop.yaml":            "example/alicloud/shoot.yaml",
+		"releases/1592.9/" + metadata: "docs/examples/import/metadata/" + metadata,
+		"releases/1877.3/" + metadata: "docs/examples/import/metadata/" + metadata,
+	})
+	for _, tc := range []struct{ release, branch string }{{"", "import-1877.3"}, {"RELEASE=1592.9\n", "import-1592.9"}} {
+		out, err := bash(tc.release + script)
+		if err != nil || !strings.Contains(out, "gh create") || !strings.Contains(out, "gardenlinux@1877.3.0: added") || strings.Contains(out, "No Shoots") {
+			t.Errorf("%v: %s", err, out)
+		}
+		if out, err := bash("git -C .git/origin show --format= --name-only " + tc.branch); err != nil || out != "cloudprofiles/alicloud.yaml\n" {
+			t.Errorf("%v: %s", err, out)
+		}
+		if out, err := bash(script); err != nil || strings.Contains(out, "gh") {
+			t.Errorf("the same once more: %v: %s", err, out)
+		}
+		if out, err := bash("git switch -q main"); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 }

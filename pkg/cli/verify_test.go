@@ -275,6 +275,17 @@ func TestVerifySeveralProfiles(t *testing.T) {
 	}
 }
 
+// Clouds have regions of the same name: with profiles of several, notes name the cloud as well.
+func TestVerifyNamesTheCloud(t *testing.T) {
+	aws, alicloud := absolute("../../example/aws/cloudprofile.yaml"), absolute("../../example/alicloud/cloudprofile.yaml")
+	inFolder(t, map[string]string{"inventory.yaml": "apiVersion: capkit/v1\nkind: Inventory\nprovider: aws\nregions:\n" +
+		"- {name: eu-central-1, unread: [machineTypes], images: [], zones: []}\n"})
+	r := run(t, "", "verify", "--inventory=inventory.yaml", alicloud, aws)
+	contains(t, r.stderr, "there is no inventory of regions eu-central-1 of alicloud, cn-shanghai of alicloud, us-east-1 of aws:",
+		"the inventory of eu-central-1 of aws does not have volumeTypes:", "machineTypes of region eu-central-1 of aws could not be read")
+	contains(t, run(t, "", "verify", "--inventory=inventory.yaml", aws).stderr, "there is no inventory of region us-east-1:")
+}
+
 // For a cloud without knowledge of its images, a note says that they are not checked, if the inventory has some.
 func TestVerifyDescribed(t *testing.T) {
 	const taken = "apiVersion: capkit/v1\nkind: Inventory\nprovider: stackit\ntaken: \"2026-11-23T12:00:00Z\"\nregions: [{name: eu01%s}]\n"

@@ -34,6 +34,8 @@ type Verified struct {
 	regions []string
 	// absent are the regions without an inventory, except those whose name looks misspelt.
 	absent []string
+	// several reports whether the profiles are of several clouds, whose regions may have the same names.
+	several bool
 	// incomplete reports whether some inputs could not be verified.
 	incomplete bool
 	// Notes are about unknown contents, and about the inventories.
@@ -52,6 +54,7 @@ func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *co
 		gaps: map[string][]string{}, incomplete: len(g.Findings) > 0,
 	}
 	types := v.types()
+	v.several = len(types) > 1
 	if len(types) > 0 {
 		if err := errors.Join(append(read.unneeded(types, g.Providers), read.withoutTable(g.Providers)...)...); err != nil {
 			return nil, err
@@ -128,7 +131,7 @@ func (v *Verified) profile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := v.cloud(s.Object.Spec.Type)
 	report, unread := verify.CloudProfile(p, cloud, v.options())
 	v.given.AddReport(s.Manifest, report)
-	v.note(unread)
+	v.note(unread, s.Object.Spec.Type)
 	verify.AddUsage(v.usages[s.Object.Spec.Type], p.Provider(), p.Spec())
 }
 
@@ -159,7 +162,7 @@ func (v *Verified) namespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
 	object := v.given.StoredNamespaced(s)
 	report, unread := verify.NamespacedCloudProfile(p, result, object, v.cloud(p.Spec().Type), v.options())
 	v.given.AddReport(s.Manifest, report)
-	v.note(unread)
+	v.note(unread, p.Spec().Type)
 	verify.AddUsage(v.usages[p.Spec().Type], p.Provider(), &v1beta1.CloudProfileSpec{
 		MachineTypes: object.Spec.MachineTypes, ProviderConfig: object.Spec.ProviderConfig,
 	})
@@ -175,10 +178,13 @@ func (v *Verified) cannot(object *manifest.Object, fault *field.Error) {
 // nothing is the end of notes about unknown contents.
 const nothing = ": nothing is concluded about that"
 
-// note collects notes about unknown contents, once for all profiles. With --strict they are findings, except gaps, which may be impossible
-// to fill.
-func (v *Verified) note(unread []verify.Unread) {
+// note collects notes about unknown contents of a cloud, once for all profiles. With --strict they are findings, except gaps, which may be
+// impossible to fill.
+func (v *Verified) note(unread []verify.Unread, of string) {
 	for _, u := range unread {
+		if v.several {
+			u.Region += " of " + words.Quoted(of)
+		}
 		note := u.String() + nothing
 		switch gaps := v.gaps[u.Region]; {
 		case u.Gap != "" && !slices.Contains(gaps, u.Gap):

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,7 +69,18 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 			in.add(more)
 		}
 	}
+	in.Skipped = slices.DeleteFunc(in.Skipped, func(s Skipped) bool { return s.Reason == folder.ReasonLink && readBelow(realPath(s.File), seen) })
 	return in, errors.Join(errs...)
+}
+
+// readBelow reports whether some of the read files are below a folder. All paths are real ones.
+func readBelow(dir string, read map[string]bool) bool {
+	for file := range read {
+		if strings.HasPrefix(file, dir+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
 }
 
 // realPath returns the same text for all paths of a file, except hard links.

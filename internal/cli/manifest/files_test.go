@@ -102,6 +102,26 @@ func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 	}
 }
 
+// A folder behind a link is named, unless it is read by another path, or the ignore file lists the link.
+func TestLinksToFoldersAreNamed(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a"), "d/.capkitignore": "ignored\n", "other/b.yaml": doc("b"), "other2/c.yaml": doc("c")})
+	for link, target := range map[string]string{"d/loop": "..", "d/sub": "../other", "d/sub.yaml": "../other2", "d/ignored": "../other2", "link": "other"} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string][]string{"d": {"d/sub", "d/sub.yaml"}, "d link": {"d/sub.yaml"}, "d other/b.yaml other2": nil} {
+		in, err := manifest.Read(strings.Fields(args), nil, "gardener.cloud", nil)
+		var skipped []string
+		for _, s := range in.Skipped {
+			skipped = append(skipped, strings.TrimSuffix(s.String(), ": a link to a folder, which is not followed: name it as well if its manifests belong to these"))
+		}
+		if err != nil || !reflect.DeepEqual(skipped, want) {
+			t.Errorf("%s: skipped %q, want %q; %v", args, skipped, want, err)
+		}
+	}
+}
+
 func TestIgnoreFile(t *testing.T) {
 	write(t, map[string]string{
 		"d/.capkitignore": "# not meant to be right\nbroken\n*/draft-*.yaml\n!broken/kept.yaml\n", "d/a.yaml": doc("a"),

@@ -42,6 +42,8 @@ func (s Skipped) String() string {
 const (
 	reasonChart         = "a Helm chart: its templates and values are not manifests, check what helm template renders"
 	reasonKustomization = "a kustomization: its patches are not manifests, check what kustomize build makes of it"
+	// ReasonLink is the reason for a link to a folder, whether or not something is read from that by another path.
+	ReasonLink = "a link to a folder, which is not followed: name it as well if its manifests belong to these"
 )
 
 // mostText bounds the size of a text that is read, in bytes.
@@ -172,11 +174,21 @@ func (f *found) below(root, dir string, ignored *patternmatcher.PatternMatcher) 
 		case skip && !entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
 		case entry.IsDir():
 			errs = append(errs, f.below(root, path, ignored))
+		case linksToFolder(entry, filepath.Join(root, path)):
+			f.skipped = append(f.skipped, Skipped{File: filepath.Join(root, path), Reason: ReasonLink})
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			errs = append(errs, f.add(filepath.Join(root, path)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func linksToFolder(entry fs.DirEntry, path string) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // add adds a file if it is regular. It skips broken links.

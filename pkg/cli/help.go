@@ -211,8 +211,9 @@ A negative result depends on the command:
   verify         as lint; with --strict also a region without an inventory, or a list that could not be read when it
                  was taken
   plan           the update is refused, locks Shoots, leaves worker pools without machines or without an image in the
-                 profile, makes maintenance choose a version that does not boot, gets pools stuck on an expiration
-                 date, or removes something in use from the offer; with --fail-on=change any change
+                 profile, makes maintenance choose a version that does not boot, gets pools stuck at an expiration
+                 date or in the next maintenance, or removes something in use from the offer; with
+                 --fail-on=change any change
   select         a worker pool has no image
   explain        a worker pool has no image
   maintenance    a worker pool or a Kubernetes version is stuck, the maintenance of a Shoot fails, or a worker pool

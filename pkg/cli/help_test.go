@@ -80,6 +80,9 @@ func TestExitStatusesOfEveryCommand(t *testing.T) {
 			t.Errorf("%s is not in:\n%s", cmd.Name(), r.stdout)
 		}
 	}
+	for _, said := range []string{r.stdout, run(t, "", "help", "plan").stdout} { // pages and both texts name the same
+		contains(t, strings.Join(strings.Fields(said), " "), "stuck at an expiration date or in the next maintenance")
+	}
 }
 
 func TestHelpIsNotTooWide(t *testing.T) {

@@ -65,8 +65,8 @@ With --git, OLD is the version of NEW in a revision of its git repository.
 All other fields that differ are counted and named. "Nothing changes" is printed for equal profiles only: the order of lists,
 defaults, and fields that the API server writes itself do not count.
 
-The exit status is 1 for a change of the first five kinds, if worker pools get stuck on an expiration date, or if something in use
-can no longer be chosen, even if existing worker pools keep it; with --fail-on=change for any change.
+The exit status is 1 for a change of the first five kinds, if worker pools get stuck at an expiration date or in the next maintenance,
+or if something in use can no longer be chosen, even if existing worker pools keep it; with --fail-on=change for any change.
 
 Shoots that are being deleted are left out; a note names those that are locked, since their deletion does not end. With --shoot, --pool
 and the like, other Shoots and worker pools are left out, too.

@@ -53,7 +53,8 @@ type Roll struct {
 	Image, From string
 	// To is the version that the pools get; empty if they keep From.
 	To string
-	// Action is Updated or Forced. It is Stays or Stuck for pools that would get another version without the update.
+	// Action is Updated or Forced. Without To, it is Stays for pools that would get another version without the update, and Stuck for pools
+	// that would not be stuck.
 	Action maintenance.Action
 	Pools  []Pool
 }
@@ -90,6 +91,13 @@ const (
 )
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
+
+// datesOf returns the expiration dates of a version before and after the update, and whether that is a change. It is none if both have passed,
+// or if the version has expired without a date.
+func (c *collector[R]) datesOf(before, after v1beta1.ExpirableVersion) (from, to *time.Time, differ bool) {
+	from, to = versions.ExpiryOf(before), versions.ExpiryOf(after)
+	return from, to, !sameTime(from, to) && !versions.SameFrom(c.now, before, after) && (to != nil || !versions.Expired(after))
+}
 
 // textOf returns a date in RFC 3339; nil for none.
 func textOf(at *time.Time) *string {
@@ -179,7 +187,7 @@ func (l *look[R]) dates(chosen [][]provider.Pool) {
 		if before == nil || l.After.Version(v.ID) != v.MachineImageVersion {
 			continue
 		}
-		if from, to := versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(v.ExpirableVersion); !sameTime(from, to) {
+		if from, to, differ := l.datesOf(before.ExpirableVersion, v.ExpirableVersion); differ {
 			changed = append(changed, l.expiry(v.ID, from, to))
 		}
 	}
@@ -238,8 +246,8 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, or no longer moves, and
-// pools for which it chooses a version that Gardener refuses. If only an expiration causes that, it is an [Expiry]. Of a Shoot without
+// rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, no longer moves, or leaves
+// stuck, and pools for which it chooses a version that Gardener refuses. If only an expiration causes that, it is an [Expiry]. Of a Shoot without
 // automatic updates, it collects the pools that get stuck.
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	if l.sameChoices(pools) {
@@ -251,12 +259,12 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if pool.Image == "" || pool.Version == "" {
 			continue
 		}
-		before, former := was.Image(k)
+		before, _ := was.Image(k)
 		action, to := is.Image(k)
 		if action == maintenance.Fails && before != action {
 			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
 		}
-		if action != maintenance.Stuck && !maintenance.UpdatesImages(user.Shoot) || !l.rolled(k, pool, former, is) {
+		if action != maintenance.Stuck && !maintenance.UpdatesImages(user.Shoot) || !l.rolled(k, pool, was, is) {
 			continue
 		}
 		if action == maintenance.Stays || action == maintenance.Stuck {
@@ -270,9 +278,10 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	}
 }
 
-// rolled reports whether the next maintenance leaves a worker pool with another version than former, the one without the update, and nothing
-// else says so: an [Expiry], a [Choice] if the pool no longer boots its version, [Blocked] if it cannot boot what is chosen.
-func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenance.Outlook) bool {
+// rolled reports whether the next maintenance leaves a worker pool with another version than without the update, or stuck, and nothing else says
+// so: an [Expiry], a [Choice] if the pool no longer boots its version, [Blocked] if it cannot boot what is chosen.
+func (l *look[R]) rolled(k int, pool provider.Pool, was, is *maintenance.Outlook) bool {
+	before, former := was.Image(k)
 	switch action, to := is.Image(k); action {
 	case maintenance.Updated:
 		return to != former
@@ -282,7 +291,8 @@ func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenan
 		found, chosen := l.comparison.pool(pool), is.Core.Images[k].Version
 		lost := found.Before != nil && found.After == nil
 		blocked := chosen != "" && !maintenance.Filter(l.isBoots(pool)).Admits(pool.Image, chosen)
-		return former != pool.Version && !l.expiresAnew(pool) && !lost && !blocked
+		differs := former != pool.Version || action == maintenance.Stuck && before == maintenance.Stays
+		return differs && !l.expiresAnew(pool) && !lost && !blocked
 	}
 	return false
 }
@@ -291,7 +301,11 @@ func (l *look[R]) rolled(k int, pool provider.Pool, former string, is *maintenan
 func (l *look[R]) expiresAnew(pool provider.Pool) bool {
 	id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
 	before, after := l.Before.Version(id), l.After.Version(id)
-	return before != nil && after != nil && !sameTime(versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(after.ExpirableVersion))
+	if before == nil || after == nil {
+		return false
+	}
+	_, _, differ := l.datesOf(before.ExpirableVersion, after.ExpirableVersion)
+	return differ
 }
 
 // fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked]. If its
@@ -322,7 +336,10 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 			l.kubernetesChange(v.Version, IsNew, nil, classificationOf(v))
 			continue
 		}
-		if from, to := versions.ExpiryOf(old), versions.ExpiryOf(v); !sameTime(from, to) {
+		if versions.SameFrom(l.now, old, v) {
+			continue
+		}
+		if from, to, differ := l.datesOf(old, v); differ {
 			l.kubernetesDate(l.kubernetesChange(v.Version, NewDate, textOf(from), textOf(to)), to, chosen)
 		}
 		if from, to := classificationOf(old), classificationOf(v); *from != *to {

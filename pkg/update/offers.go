@@ -175,7 +175,7 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 	for _, image := range is {
 		for _, v := range image.Versions {
 			old, known := before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
-			if !known {
+			if !known || versions.SameFrom(d.now, old, v.ExpirableVersion) {
 				continue
 			}
 			at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version)

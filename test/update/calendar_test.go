@@ -176,6 +176,20 @@ func TestCalendar(t *testing.T) {
 		"what replaced an expired one is gone": {
 			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + past, manual: true, want: "1.0.0 stuck (1 pools)",
 		},
+		"a date in the past instead of another": {
+			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64, expirationDate: '2019-01-01T00:00:00Z'|1.1.0 amd64",
+		},
+		"expired without a date": {
+			before: "1.0.0 amd64" + future, after: "1.0.0 amd64, lifecycle: [{classification: expired}]", want: "1.0.0 stuck (1 pools)",
+		},
+		"kubernetes, a date in the past instead of another": {
+			kubeBefore: "{version: 1.33.1" + past + "}, {version: 1.34.0}",
+			kube:       "{version: 1.33.1, classification: deprecated, expirationDate: '2019-01-01T00:00:00Z'}, {version: 1.34.0}",
+		},
+		"kubernetes, expired without a date": {
+			kubeBefore: "{version: 1.33.1" + future + "}, {version: 1.34.0}", kube: "{version: 1.33.1, lifecycle: [{classification: expired}]}, {version: 1.34.0}",
+			want: "kubernetes 1.33.1 classification :forced=1.34.0",
+		},
 		"an expired one is prolonged": {
 			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
 			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",

@@ -39,7 +39,7 @@ const (
 	Expires Kind = "expires"
 	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by maintenance.
 	Kubernetes Kind = "kubernetes"
-	// WillUpdate: the next maintenance leaves worker pools with another version than it would without the update.
+	// WillUpdate: the next maintenance leaves worker pools with another version than it would without the update, or stuck.
 	WillUpdate Kind = "will-update"
 	// OtherImage: the booted image changes.
 	OtherImage Kind = "other-image"
@@ -108,7 +108,7 @@ type Change struct {
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 
-	// Action of WillUpdate is updated, or forced if the pools cannot stay. It is stays or stuck, without To, if they are no longer updated.
+	// Action of WillUpdate is updated, or forced if the pools cannot stay. Without To, it is stays if they are no longer updated, or stuck.
 	Action maintenance.Action `json:"action,omitempty"`
 
 	// Path of Offer identifies list items by name. Change says how the offer, the Kubernetes version or the registration differs.

@@ -124,7 +124,7 @@ func (g *group) change() string {
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stays:
 		return fmt.Sprintf("%s@%s is no longer updated", g.Image, textOf(g.From))
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stuck:
-		return fmt.Sprintf("%s@%s is stuck, since nothing replaces it any more", g.Image, textOf(g.From))
+		return fmt.Sprintf("%s@%s is stuck, since nothing replaces it", g.Image, textOf(g.From))
 	case g.Kind == changes.WillUpdate:
 		return fmt.Sprintf("%s@%s is %s to %s", g.Image, textOf(g.From), g.Action, textOf(g.To))
 	case g.Kind == changes.Kubernetes:

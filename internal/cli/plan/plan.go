@@ -51,7 +51,7 @@ objects in OLD and NEW count as if they were among the files.
   maintenance  Gardener's maintenance would choose the version for worker pools that cannot boot it
   expires      an image version gets another expiration date, with the consequences for its users
   kubernetes   a Kubernetes version is new or gone, or has another expiration date or classification
-  will-update  the next maintenance leaves worker pools with another version than before the update
+  will-update  the next maintenance leaves worker pools with another version than before the update, or stuck
   other-image  another image is booted
   meaning      the registration of a reserved capability changes, so that flavors that leave it out
                support other values

@@ -26,7 +26,7 @@ var meanings = map[changes.Kind]string{
 	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
 	changes.Expires:     "the expiration date of an image version changes",
 	changes.Kubernetes:  "Kubernetes versions",
-	changes.WillUpdate:  "the next maintenance leaves worker pools with another version than it would have",
+	changes.WillUpdate:  "the next maintenance leaves worker pools with another version than it would have, or stuck",
 	changes.OtherImage:  "another image is booted",
 	changes.Meaning:     "the values of flavors that leave out a reserved capability",
 	changes.Offer:       "what owners of Shoots can choose",

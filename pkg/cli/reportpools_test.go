@@ -20,11 +20,58 @@ import (
 type shownReport struct {
 	html.Report
 	Profiles []struct {
+		Regions  []string
+		Versions []html.Version
 		Requests []struct {
 			Label   string
 			Answers []html.Answers
 		}
 	} `json:"profiles"`
+}
+
+// The reasons against flavors, and the comparisons between the others, lead to the image of each cell, in the words of explain.
+func TestReportHasReasonsForEachCell(t *testing.T) {
+	const inPlace, excluded = "../../test/browser/testdata/in-place.yaml", "excluded by the region"
+	for _, file := range append(exampleProfiles(t), inPlace) {
+		for _, p := range pageData[shownReport](t, runFor(table, "", "report", file)).Profiles {
+			for _, q := range p.Requests {
+				for _, a := range q.Answers {
+					checkReasons(t, file+", "+q.Label, a, p.Versions, p.Regions)
+				}
+			}
+		}
+	}
+	explained := runFor(table, "", "explain", "--image=gardenlinux", "--version=2.0.0", "--machine-type=medium", "--region=asia",
+		"--update-strategy=AutoInPlaceUpdate", inPlace)
+	contains(t, explained.stdout, excluded+": it has no image in region asia")
+	if page := runFor(table, "", "report", inPlace); !strings.Contains(page.stdout, excluded) { // the script composes the text
+		t.Errorf("the page does not say %q", excluded)
+	}
+}
+
+// checkReasons checks that the texts of a page about each version in each region name the flavor that boots as the best one.
+func checkReasons(t *testing.T, what string, a html.Answers, versions []html.Version, regions []string) {
+	t.Helper()
+	for i := range versions {
+		for k, region := range regions {
+			if best, boots := bestOf(a, i, &versions[i], k), a.Cells[i][k].Flavor; best != boots {
+				t.Errorf("%s, %s in %s: flavor %d boots, and by the reasons %d", what, versions[i].Name, region, boots, best)
+			}
+		}
+	}
+}
+
+// bestOf returns the index of the flavor that the texts of a page name as the best one, or -1.
+func bestOf(a html.Answers, version int, v *html.Version, region int) int {
+	best, kind := -1, a.Kinds[v.Kind]
+	for i, f := range v.Flavors {
+		switch {
+		case a.Whole[version] != "" || kind.Outcomes[f.Declared].Clause != "" || f.Missing[region] != "":
+		case best < 0 || kind.Comparisons[v.Flavors[best].Declared+f.Declared].Sign > 0:
+			best = i
+		}
+	}
+	return best
 }
 
 // A page with only a part of the maintenance results still knows which cells worker pools use, and their number.

@@ -98,6 +98,7 @@ func TestCellsHaveTheTextOfExplain(t *testing.T) {
 		{"docs/examples/tie-break.yaml"},
 		{"docs/examples/omission.yaml"},
 		{"test/browser/testdata/undeclared.yaml"},
+		{"test/browser/testdata/in-place.yaml"},
 		{"docs/examples/reserved-in-core.yaml"},
 		{"example/azure/cloudprofile.yaml"},
 		{"example/gcp/cloudprofile.yaml"},

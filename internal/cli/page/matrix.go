@@ -136,8 +136,8 @@ type sheet struct {
 func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 	for _, of := range s.Versions() {
 		flavors, supported := s.Flavors(of), s.Supported(of)
-		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(flavors)}
 		core, _ := v1beta1helper.FindMachineImageVersion(s.compiled.Spec().MachineImages, of.Image, of.Version)
+		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(&core, flavors)}
 		stopped, _ := v1beta1helper.FindMachineImageVersion(then.MachineImages, of.Image, of.Version)
 		if state := v1beta1helper.CurrentLifecycleClassification(stopped.ExpirableVersion); state != v1beta1.ClassificationSupported {
 			v.State, v.Since = string(state), since(core.ExpirableVersion, state)
@@ -170,9 +170,12 @@ func since(v v1beta1.ExpirableVersion, state v1beta1.VersionClassification) stri
 }
 
 // kindOf identifies image versions for which explain shows the same capabilities. It lists the unregistered worker capabilities that
-// their flavors declare.
-func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
+// their flavors declare, and says whether core supports updates in place, which gives flavors another undeclared value (semantics S3).
+func (s *sheet) kindOf(core *v1beta1.MachineImageVersion, flavors []imageselector.Flavor[any]) string {
 	var kind strings.Builder
+	if core.InPlaceUpdates != nil && core.InPlaceUpdates.Supported {
+		kind.WriteString("in place ")
+	}
 	for _, d := range s.Vocabulary().WorkerCapabilities() {
 		declares := func(f imageselector.Flavor[any]) bool {
 			_, declared := texts.Declared(f.Capabilities, d.Name)

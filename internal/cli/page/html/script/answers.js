@@ -22,7 +22,7 @@ function explain(group, type, version, region) {
     const { lines, clause } = kind.outcomes[f.declared], missing = f.missing[region];
     out += `  ${letter(i)} ${f.supports}\n`;
     if (clause || missing) {
-      out += clause ? lines : `      out${kind.sides ? ' by the region' : ''}: it ${missing}\n`;
+      out += clause ? lines : `      ${kind.sides ? 'excluded by the region' : 'out'}: it ${missing}\n`;
       rejected += `  ${f.declared} ${clause || missing}\n`;
       return;
     }

@@ -128,7 +128,7 @@ type sheet struct {
 	*resolve.Matrix[any]
 	out      html.Profile
 	compiled input.AnyProfile
-	// supported maps declared capabilities of flavors to supported ones.
+	// supported maps the kind of a version, followed by the declared capabilities of a flavor, to the supported ones.
 	supported map[string]capability.Set
 }
 
@@ -149,7 +149,7 @@ func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 		var verdicts []imageselector.Verdict[any]
 		for i := range flavors {
 			f := s.flavor(&flavors[i], supported[i])
-			v.Flavors, s.supported[f.Declared] = append(v.Flavors, f), supported[i]
+			v.Flavors, s.supported[v.Kind+f.Declared] = append(v.Flavors, f), supported[i]
 			verdicts = append(verdicts, imageselector.Verdict[any]{Flavor: &flavors[i], Set: supported[i]})
 		}
 		var undeclared strings.Builder
@@ -350,7 +350,7 @@ func (a *answers) compare(v *html.Version) {
 	for i, next := range fitting {
 		for _, best := range fitting[:i] {
 			if _, known := kind.Comparisons[best+next]; !known {
-				p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.compiled.Order())
+				p := capability.Compare(a.supported[v.Kind+best], a.supported[v.Kind+next], a.asked.Machine, a.asked.Worker, a.compiled.Order())
 				kind.Comparisons[best+next] = html.Preference{Message: ask.Decided(p, html.Winner), Sign: p.Sign}
 			}
 		}

@@ -299,3 +299,30 @@ func TestUnsavedFilesAreInTheOrderOfLint(t *testing.T) {
 	e.codes("a/c.yaml")
 	e.codes("b.yaml", "object-duplicate")
 }
+
+// A file that settings name as an input is read like one, also if it was in a folder before, where it was no manifest.
+func TestAFileBecomesAnInput(t *testing.T) {
+	e := begin(t, map[string]string{".capkit.yaml": "", "a.yaml": "{", "b.yaml": ""})
+	e.open("b.yaml", "kind: other\n")
+	e.codes("b.yaml")
+	e.write(".capkit.yaml", "inputs: [a.yaml]\n")
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.codes("a.yaml", "syntax")
+}
+
+// Errors in settings above several folders of the workspace remain while the settings apply to one of them.
+func TestSettingsOfSeveralFolders(t *testing.T) {
+	e := begin(t, map[string]string{".capkit.yaml": "foo: 1\n", "b/x": ""})
+	folder := func(name string) []any { return []any{map[string]any{"uri": e.uri(name), "name": name}} }
+	e.tell("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": folder("b"), "removed": []any{}}})
+	e.open("a.yaml", "kind: other\n")
+	e.open("b/b.yaml", "kind: other\n")
+	e.codes("b/b.yaml")
+	e.codes(".capkit.yaml", "")
+	e.write("b/.capkit.yaml", "bar: 1\n")
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.codes("b/.capkit.yaml", "")
+	e.change("b/b.yaml", "kind: another\n")
+	e.codes("b/b.yaml")
+	e.codes(".capkit.yaml", "")
+}

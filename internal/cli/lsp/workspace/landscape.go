@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
@@ -52,8 +53,8 @@ type landscape struct {
 	// memory memoizes decoded manifests.
 	memory decoding.Memory
 	last   *Result
-	// published maps URIs to the diagnostics that the editor has.
-	published map[string]string
+	// tells maps URIs to the findings for the editor.
+	tells map[string]protocol.PublishParams
 }
 
 // file is a checked file, as on disk or in the editor.
@@ -72,7 +73,7 @@ type file struct {
 	elsewhere bool
 }
 
-// check checks changed files and publishes the findings. docs are the landscape's open documents, by name, and open are all. elsewhere
+// check checks changed files. docs are the landscape's open documents, by name, and open are all. elsewhere
 // reports whether a file belongs to another landscape. check returns nil if the context ends first.
 func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, looks int, elsewhere func(string) bool) *Result {
 	if l.options == nil || l.looks != looks {
@@ -94,7 +95,7 @@ func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, 
 		return nil
 	}
 	l.last = r
-	l.publish(ctx, r, docs)
+	l.tell(r, docs)
 	return r
 }
 
@@ -145,7 +146,7 @@ func (l *landscape) configure(elsewhere func(string) bool) {
 	empty, err := options.Empty(&call) // it has these descriptions already
 	l.faults = append(l.faults, faultsOf(err, strictyaml.Fault{File: l.settings, Line: 1, Column: 1}, elsewhere)...)
 	l.call, l.options, l.rules, l.empty = &call, options, checks.Catalogue(&call), empty
-	l.last = nil // it used other settings
+	l.last, l.files = nil, nil // they used other settings: a file may be an input now, and have been one of a folder
 }
 
 // entry returns the position of an entry of a list in the settings, or their beginning if it is unknown.

@@ -5,9 +5,11 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,9 +23,47 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// publish sends the findings to the editor: for each of the landscape's open files in docs, and for other files if they have findings. It
-// omits files whose findings have not changed.
-func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Document) {
+// publish sends the findings of landscapes to the editor, and withdraws all others. It omits files whose findings have not changed. The
+// settings above a folder of the workspace may belong to several landscapes, which report the same errors in them.
+func (w *Workspace) publish(ctx context.Context, landscapes map[string]*landscape) {
+	all := map[string]protocol.PublishParams{}
+	for _, key := range slices.Sorted(maps.Keys(landscapes)) {
+		for uri, p := range landscapes[key].tells {
+			if other, found := all[uri]; found {
+				p.Version, p.Diagnostics = cmp.Or(p.Version, other.Version), union(other.Diagnostics, p.Diagnostics)
+			}
+			all[uri] = p
+		}
+	}
+	for uri := range w.told {
+		if _, still := all[uri]; !still {
+			all[uri] = protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}}
+		}
+	}
+	told := map[string]string{}
+	for _, uri := range slices.Sorted(maps.Keys(all)) {
+		said, _ := json.Marshal(all[uri]) // texts and numbers
+		if w.told[uri] != string(said) {
+			_ = w.Notify(ctx, "textDocument/publishDiagnostics", all[uri]) // a lost connection is detected elsewhere
+		}
+		told[uri] = string(said)
+	}
+	w.told = told
+}
+
+// union returns the diagnostics of two lists, each once.
+func union(some, others []protocol.Diagnostic) []protocol.Diagnostic {
+	all := slices.Clone(some)
+	for _, d := range others {
+		if !slices.ContainsFunc(some, func(other protocol.Diagnostic) bool { return reflect.DeepEqual(d, other) }) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// tell collects the findings for the editor: in each of the landscape's open files in docs, and in other files if they have findings.
+func (l *landscape) tell(r *Result, docs map[string]*Document) {
 	byFile := map[string][]protocol.Diagnostic{}
 	for name := range docs {
 		byFile[name] = []protocol.Diagnostic{}
@@ -37,33 +77,13 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 	for _, fault := range slices.Concat(l.faults, l.missing) {
 		byFile[fault.File] = append(byFile[fault.File], r.faultDiagnostic(fault))
 	}
-	now := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(byFile)) {
-		p := protocol.PublishParams{URI: URIOf(name, docs), Diagnostics: byFile[name]}
+	l.tells = map[string]protocol.PublishParams{}
+	for name, diagnostics := range byFile {
+		p := protocol.PublishParams{URI: URIOf(name, docs), Diagnostics: diagnostics}
 		if doc := docs[name]; doc != nil {
 			p.Version = doc.version
 		}
-		said, _ := json.Marshal(p) // texts and numbers
-		now[p.URI] = string(said)
-		if l.published[p.URI] != now[p.URI] {
-			l.say(ctx, p)
-		}
-	}
-	l.retract(ctx, now)
-	l.published = now
-}
-
-// say publishes diagnostics. It ignores errors: a lost connection is detected elsewhere.
-func (l *landscape) say(ctx context.Context, p protocol.PublishParams) {
-	_ = l.Notify(ctx, "textDocument/publishDiagnostics", p)
-}
-
-// retract withdraws published diagnostics, except for the files in told.
-func (l *landscape) retract(ctx context.Context, told map[string]string) {
-	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
-		if _, still := told[uri]; !still {
-			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
-		}
+		l.tells[p.URI] = p
 	}
 }
 

@@ -57,6 +57,8 @@ type Workspace struct {
 	*Editor
 	// kick signals that a check is necessary.
 	kick chan struct{}
+	// told maps URIs to the diagnostics that the editor has. Only checks use it.
+	told map[string]string
 
 	// mutex guards the following fields.
 	mutex sync.Mutex
@@ -341,6 +343,12 @@ func (w *Workspace) check(ctx context.Context) {
 		}
 		results[p.key] = r
 	}
+	told := now
+	if len(results) < len(byPlace) { // the others keep their findings for now
+		told = maps.Clone(places)
+		maps.Copy(told, now)
+	}
+	w.publish(ctx, told)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.stale = nil
@@ -348,15 +356,6 @@ func (w *Workspace) check(ctx context.Context) {
 		maps.Copy(w.places, now)
 		maps.Copy(w.results, results)
 		return
-	}
-	told := map[string]string{}
-	for _, l := range now {
-		maps.Copy(told, l.published)
-	}
-	for key, l := range places {
-		if now[key] != l {
-			l.retract(ctx, told)
-		}
 	}
 	w.places, w.results, w.done = now, results, changes
 	w.end()
@@ -380,9 +379,9 @@ func (w *Workspace) landscape(last *landscape, p place) *landscape {
 	if last != nil && last.place == p {
 		return last
 	}
-	l := &landscape{Editor: w.Editor, place: p, memory: decoding.Memory{}, published: map[string]string{}}
-	if last != nil {
-		l.published, last.published = last.published, nil
+	l := &landscape{Editor: w.Editor, place: p, memory: decoding.Memory{}}
+	if last != nil { // told until the next result
+		l.tells = last.tells
 	}
 	return l
 }

@@ -373,7 +373,10 @@ func TestNothingIsOfferedTwice(t *testing.T) {
 		file, text, old, typed string
 		want                   []string
 	}{
-		{"p.yaml", profile, "      hypervisor: [virtualized]\n", "      hypervisor: [‸]\n", []string{"virtualized hypervisor, preference 1 of 3", "baremetal hypervisor, preference 2 of 3"}},
+		{
+			"p.yaml", profile, "      hypervisor: [virtualized]\n", "      hypervisor: [‸]\n",
+			[]string{"virtualized hypervisor, preference 1 of 3", "baremetal hypervisor, preference 2 of 3"},
+		},
 		{
 			"s.yaml", example(t, "shoot-namespaced.yaml"), "version: 2000.1.0", "version: ‸",
 			[]string{"2000.1.0 supported", "1877.5.0 supported", "1592.9.0 deprecated, expires on 2037-12-31"},
@@ -553,7 +556,7 @@ func TestHoverKnowsAllMachineTypes(t *testing.T) {
 
 // Names are escaped in Markdown: an editor that renders HTML must not find any.
 func TestHoverHasNoMarkupOfNames(t *testing.T) {
-	const region, want = "x<img src=x>*a*&lt;![b](c)", `x\<img src=x>\*a\*\&lt;![b]\(c)`
+	const region, want = "x<img src=x>*a*&lt;![b](c)~~d~~", `x\<img src=x>\*a\*\&lt;![b]\(c)\~~d\~~`
 	profile := strings.ReplaceAll(example(t, "cloudprofile.yaml"), "name: asia\n", "name: '"+region+"'\n")
 	profile = strings.Replace(profile, "          - name: europe\n            id: 1234-amd64-virt\n", "", 1)
 	e := begin(t, map[string]string{})
@@ -562,6 +565,11 @@ func TestHoverHasNoMarkupOfNames(t *testing.T) {
 		if said := e.hover("p.yaml", of(t, profile, word+"\n", 0)); !strings.Contains(said, part+want) {
 			t.Errorf("%q is not in %s", part+want, said)
 		}
+	}
+	profile = strings.ReplaceAll(profile, "- name: hypervisor", "- name: ''")
+	e.change("p.yaml", profile)
+	if said := e.hover("p.yaml", of(t, profile, "'", 0)); !strings.HasPrefix(said, "Capability **` `** of this profile") {
+		t.Error(said)
 	}
 }
 

@@ -91,8 +91,8 @@ func block(s string) string {
 	return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```"
 }
 
-// markup escapes names that Markdown would read as HTML, emphasis, code, a link or an image.
-var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "<", `\<`, "&", `\&`, "](", `]\(`)
+// markup escapes names that Markdown would read as HTML, emphasis, code, a link, an image or deleted text.
+var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "<", `\<`, "&", `\&`, "](", `]\(`, "~~", `\~~`)
 
 // plain formats a text as a single line in Markdown.
 func plain(s string) string { return markup.Replace(words.Printable(s)) }

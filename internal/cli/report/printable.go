@@ -192,5 +192,7 @@ func escapedJSON(document []byte) []byte {
 	return []byte(escaped(string(document), inJSON))
 }
 
-// Code formats text as code in Markdown.
-func Code(text string) string { return "`" + strings.ReplaceAll(words.Printable(text), "`", "'") + "`" }
+// Code formats text as code in Markdown, where code is never empty.
+func Code(text string) string {
+	return "`" + cmp.Or(strings.ReplaceAll(words.Printable(text), "`", "'"), " ") + "`"
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,6 +125,30 @@ func TestMigrateWrites(t *testing.T) {
 	}
 	if r := run(t, "", "lint", "--fail-on=warning", file, bad[:len(bad)-len("bad.yaml")]+"link.yaml"); r.status > 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Diffs of files that are reached through links can be applied, although git and patch refuse to change links.
+func TestDiffsThroughLinks(t *testing.T) {
+	legacy, err := filepath.Abs(legacyProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, legacy)
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	err = errors.Join(err, os.Mkdir("profiles", 0o750), os.Symlink("profiles/profile.yaml", "link.yaml"), os.Symlink("profiles", "folder"),
+		os.Symlink(filepath.Join(here, "profiles/profile.yaml"), "absolute.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"profiles", "link.yaml", "absolute.yaml", "folder", "folder/profile.yaml", "."} {
+		write(t, "profiles/profile.yaml", text)
+		apply := exec.CommandContext(t.Context(), "git", "apply", "-")
+		apply.Stdin = strings.NewReader(run(t, "", "migrate", name).stdout)
+		if said, err := apply.CombinedOutput(); err != nil || read(t, "profiles/profile.yaml") == text {
+			t.Errorf("%s: %s %v", name, said, err)
+		}
 	}
 }
 

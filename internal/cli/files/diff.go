@@ -7,6 +7,7 @@ package files
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,9 +26,25 @@ func Diff(name, becomes, before, after string) string {
 		return unified(name, becomes, before, after)
 	}
 	relative := func(side, name string) string {
-		return quotedName(side + strings.TrimPrefix(filepath.ToSlash(name), "/"))
+		return quotedName(side + strings.TrimPrefix(filepath.ToSlash(followed(name)), "/"))
 	}
 	return unified(relative("a/", name), relative("b/", becomes), before, after)
+}
+
+// followed returns the name of the file to which a name leads through links, because git and patch change no links. It returns the name
+// itself if that file is not in or below the working directory.
+func followed(name string) string {
+	target, err := filepath.EvalSymlinks(name)
+	if err == nil && filepath.IsAbs(target) && !filepath.IsAbs(name) {
+		var here string
+		if here, err = os.Getwd(); err == nil {
+			target, err = filepath.Rel(here, target)
+		}
+	}
+	if err != nil || !filepath.IsAbs(name) && !filepath.IsLocal(target) {
+		return name
+	}
+	return target
 }
 
 // quotedName returns a file name as git writes it in a diff, and patch reads it. An unprintable one is quoted, with its bytes as octal

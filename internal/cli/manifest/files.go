@@ -54,9 +54,13 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 		f, err := Find(arg, group)
 		errs = append(errs, err)
 		in.Skipped = append(in.Skipped, f.Skipped...)
+		own := map[string]bool{} // a file counts before links to it
+		for _, file := range f.Files {
+			own[absolute(file)] = true
+		}
 		for _, file := range f.Files {
 			path := realPath(file)
-			if seen[path] {
+			if seen[path] || own[path] && path != absolute(file) {
 				continue
 			}
 			seen[path] = true
@@ -88,6 +92,10 @@ func realPath(file string) string {
 	if target, err := filepath.EvalSymlinks(file); err == nil && file != "-" {
 		file = target
 	}
+	return absolute(file)
+}
+
+func absolute(file string) string {
 	if absolute, err := filepath.Abs(file); err == nil {
 		return absolute
 	}

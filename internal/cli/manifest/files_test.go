@@ -102,6 +102,19 @@ func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 	}
 }
 
+// Of a file and a link to it in one folder, the file is read, so that annotations and diffs name what git has there.
+func TestFilesCountBeforeLinks(t *testing.T) {
+	write(t, map[string]string{"d/sub/b.yaml": doc("b")})
+	if err := os.Symlink("sub/b.yaml", "d/a.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string][]string{"d": {"d/sub/b.yaml"}, "d/a.yaml": {"d/a.yaml"}, "d/a.yaml d": {"d/a.yaml"}} {
+		if got, problems, err := load(t, strings.Fields(args)...); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, %v, %v; want %q", args, got, problems, err, want)
+		}
+	}
+}
+
 // A folder behind a link is named, unless it is read by another path, or the ignore file lists the link.
 func TestLinksToFoldersAreNamed(t *testing.T) {
 	write(t, map[string]string{"d/a.yaml": doc("a"), "d/.capkitignore": "ignored\n", "other/b.yaml": doc("b"), "other2/c.yaml": doc("c")})

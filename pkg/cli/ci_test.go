@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -39,6 +40,28 @@ func TestPathsAreThoseOfTheRepository(t *testing.T) {
 	}
 	if r := run(t, "", "lint", "-o", "github", "."); !strings.Contains(r.stdout, "file=profile.yaml,line=") {
 		t.Errorf("without a repository: %s", r.stdout)
+	}
+}
+
+// Behind links are the files that a program can show. A file in a submodule is shown in the repository around it, and one in a worktree in
+// that.
+func TestPathsOfLinksAndSubmodules(t *testing.T) {
+	profile := read(t, broken+"/provider-flavor-missing.yaml")
+	inFolder(t, map[string]string{
+		"profiles/a.yaml": profile, ".git/HEAD": "ref: refs/heads/main\n", "other/.git/HEAD": "", "other/b.yaml": profile,
+		"part/profile.yaml": profile, "part/.git": "gitdir: ../.git/modules/part\n",
+		"tree/profile.yaml": profile, "tree/.git": "gitdir: /elsewhere/.git/worktrees/tree\n",
+	})
+	if err := errors.Join(os.Symlink("profiles", "folder"), os.Symlink("profiles/a.yaml", "link.yaml"), os.Symlink("other/b.yaml", "b.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for file, path := range map[string]string{
+		"folder/a.yaml": "profiles/a.yaml", "folder": "profiles/a.yaml", "link.yaml": "profiles/a.yaml", "b.yaml": "b.yaml",
+		"part/profile.yaml": "part/profile.yaml", "tree/profile.yaml": "profile.yaml",
+	} {
+		if r := run(t, "", "lint", "-o", "github", file); !strings.Contains(r.stdout, "file="+path+",line=") || r.status != 1 {
+			t.Errorf("%s: %s%s", file, r.stdout, r.stderr)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@
 package report
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,8 @@ func newPlaces() places {
 	return places{here, map[string]string{}}
 }
 
-// of returns the path of a file. It is unchanged if it is in no repository, or stands for standard input.
+// of returns the path of a file, which is behind links if they lead to a file of the same repository. It is unchanged if it is in no
+// repository, or stands for standard input.
 func (p places) of(file string) string {
 	path := file
 	if !filepath.IsAbs(path) {
@@ -33,6 +35,11 @@ func (p places) of(file string) string {
 	if p.here != "" && !strings.HasPrefix(file, "<") {
 		root = p.root(filepath.Dir(path))
 	}
+	if target, err := filepath.EvalSymlinks(path); err == nil && root != "" {
+		if own, err := filepath.EvalSymlinks(root); err == nil && p.root(filepath.Dir(target)) == own {
+			path, root = target, own
+		}
+	}
 	relative, err := filepath.Rel(root, path)
 	if root == "" || err != nil {
 		relative = file
@@ -40,17 +47,25 @@ func (p places) of(file string) string {
 	return filepath.ToSlash(relative)
 }
 
-// root returns the root of a folder's repository; empty if there is none.
+// root returns the root of a folder's repository; empty if there is none. A submodule is part of the repository around it.
 func (p places) root(dir string) string {
 	root, known := p.roots[dir]
 	if known {
 		return root
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-		root = dir
-	} else if above := filepath.Dir(dir); above != dir {
+	_, err := os.Stat(filepath.Join(dir, ".git"))
+	if above := filepath.Dir(dir); above != dir && (err != nil || submodule(dir)) {
 		root = p.root(above)
+	}
+	if root == "" && err == nil {
+		root = dir
 	}
 	p.roots[dir] = root
 	return root
+}
+
+// submodule reports whether a folder is the root of a submodule: it has a file .git like a worktree, but git has its data below modules.
+func submodule(dir string) bool {
+	link, err := os.ReadFile(filepath.Join(dir, ".git"))
+	return err == nil && bytes.Contains(link, []byte("/modules/")) && !bytes.Contains(link, []byte("/worktrees/"))
 }

@@ -37,11 +37,11 @@ func Date(at time.Time) string {
 // none of these has no lifecycle. The result may be the version's own.
 func AsLifecycle(v v1beta1.ExpirableVersion) []v1beta1.LifecycleStage {
 	classification, date := v.Classification, v.ExpirationDate //nolint:staticcheck // as people write it
-	if len(v.Lifecycle) > 0 || classification == nil && date == nil {
+	if len(v.Lifecycle) > 0 || classification == nil && date.IsZero() {
 		return v.Lifecycle
 	}
 	stages := []v1beta1.LifecycleStage{{Classification: ptr.Deref(classification, v1beta1.ClassificationSupported)}}
-	if date != nil && stages[0].Classification != v1beta1.ClassificationExpired {
+	if !date.IsZero() && stages[0].Classification != v1beta1.ClassificationExpired {
 		stages = append(stages, v1beta1.LifecycleStage{Classification: v1beta1.ClassificationExpired, StartTime: date})
 	}
 	return stages
@@ -75,11 +75,12 @@ func StagesOf(v v1beta1.ExpirableVersion) []Stage {
 	return stages
 }
 
+// startOf returns the beginning of a stage as the API server stores it, without fractions of a second. The time 0001-01-01T00:00:00Z is none.
 func startOf(stage v1beta1.LifecycleStage) time.Time {
 	if stage.StartTime == nil {
 		return time.Time{}
 	}
-	return stage.StartTime.UTC()
+	return stage.StartTime.UTC().Truncate(time.Second)
 }
 
 // Classification returns the current classification of a version, like Gardener's CurrentLifecycleClassification.
@@ -111,7 +112,7 @@ func ExpiredAt(v v1beta1.ExpirableVersion, at time.Time) bool {
 // classificationAt returns the classification at a moment. It does not allocate.
 func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.VersionClassification {
 	if len(v.Lifecycle) == 0 {
-		if date := v.ExpirationDate; date != nil && date.Time.Before(now) { //nolint:staticcheck // as people write it
+		if date := v.ExpirationDate; !date.IsZero() && date.Time.Before(now) { //nolint:staticcheck // as people write it
 			return v1beta1.ClassificationExpired
 		}
 		return ptr.Deref(v.Classification, v1beta1.ClassificationSupported) //nolint:staticcheck // as people write it

@@ -26,6 +26,8 @@ func TestStages(t *testing.T) {
 		`{expirationDate: "2070-01-01T00:00:00Z"}`:                              "[supported expired on 2070-01-01]",
 		`{expirationDate: "2070-01-01T01:00:00+01:00"}`:                         "[supported expired on 2070-01-01]",
 		`{classification: preview, expirationDate: "2070-01-01T08:30:00Z"}`:     "[preview expired on 2070-01-01T08:30:00Z]",
+		`{expirationDate: "2070-01-01T00:00:00.5Z"}`:                            "[supported expired on 2070-01-01]",
+		`{expirationDate: "0001-01-01T00:00:00Z"}`:                              "[supported]",
 		`{lifecycle: [{classification: supported}, {classification: expired}]}`: "[expired]",
 		`{expirationDate: "2065-01-01T00:00:00Z", lifecycle: [{classification: preview, startTime: "2050-01-01T00:00:00Z"},
 			{classification: supported, startTime: "2070-01-01T00:00:00Z"}]}`: "[unavailable preview on 2050-01-01 supported on 2070-01-01]",
@@ -36,6 +38,18 @@ func TestStages(t *testing.T) {
 		if got := fmt.Sprint(versions.StagesOf(*given.Decoded[v1beta1.ExpirableVersion](t, text))); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
+	}
+}
+
+// The API server stores dates without fractions of a second, and 0001-01-01T00:00:00Z as none.
+func TestDatesAsStored(t *testing.T) {
+	fraction := *given.Decoded[v1beta1.ExpirableVersion](t, `{expirationDate: "2070-01-01T00:00:00.5Z"}`)
+	if got := versions.ExpiryOf(fraction); got == nil || !got.Equal(now.AddDate(10, 0, 0)) {
+		t.Error(got)
+	}
+	none := *given.Decoded[v1beta1.ExpirableVersion](t, `{expirationDate: "0001-01-01T00:00:00Z"}`)
+	if got := versions.ExpiryOf(none); got != nil || versions.Expired(none) {
+		t.Error(got)
 	}
 }
 

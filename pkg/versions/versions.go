@@ -16,22 +16,21 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ExpiryOf returns the time when a version expires, in UTC; nil if it does not. As in Gardener, an expiration date beside a lifecycle is
 // ignored.
 func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
-	var at *metav1.Time
+	var at time.Time
 	for _, stage := range AsLifecycle(v) {
 		if stage.Classification == v1beta1.ClassificationExpired {
-			at = stage.StartTime
+			at = startOf(stage)
 		}
 	}
-	if at == nil {
+	if at.IsZero() {
 		return nil
 	}
-	return new(at.UTC())
+	return &at
 }
 
 // Choice is a suggested version.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -35,18 +34,21 @@ type Fate struct {
 	Worse bool
 }
 
-// Expiry is an image version whose expiration date the update changes.
+// Expiry is an image version whose expiration date the update changes, or on whose unchanged date it leaves worker pools stuck.
 type Expiry struct {
 	provider.ImageVersion
 	// View is the name of the only view with this change; empty if the profile itself has it.
 	View string
 	// From and To are the dates; nil for none.
 	From, To *time.Time
-	// Pools are the worker pools with the version.
+	// Pools are the worker pools with the version; for an unchanged date, only those whose fate is worse than without the update.
 	Pools []Pool
 	// Then are the pools' fates after the date To, without pools that keep their version; empty if To is nil.
 	Then []Fate
 }
+
+// Changes reports whether the update changes the date.
+func (e *Expiry) Changes() bool { return !sameTime(e.From, e.To) }
 
 // Roll is an effect of the next maintenance on worker pools that differs from the effect without the update.
 type Roll struct {
@@ -73,6 +75,9 @@ type KubernetesChange struct {
 	Then []Fate
 }
 
+// Changes reports whether the update changes the version itself, and not only its fates.
+func (k *KubernetesChange) Changes() bool { return keyOfText(k.From) != keyOfText(k.To) }
+
 // Aspect is the kind of a difference. Its values are part of the command's JSON.
 type Aspect string
 
@@ -91,27 +96,6 @@ const (
 )
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
-
-// datesOf returns the expiration dates of a version before and after the update, and whether that is a change. It is none if both have passed,
-// or if the version has expired without a date.
-func (c *collector[R]) datesOf(before, after v1beta1.ExpirableVersion) (from, to *time.Time, differ bool) {
-	from, to = versions.ExpiryOf(before), versions.ExpiryOf(after)
-	return from, to, !sameTime(from, to) && !versions.SameFrom(c.now, before, after) && (to != nil || !versions.Expired(after))
-}
-
-// textOf returns a date in RFC 3339; nil for none.
-func textOf(at *time.Time) *string {
-	if at == nil {
-		return nil
-	}
-	return new(at.Format(time.RFC3339))
-}
-
-// expiryKey distinguishes the changed expirations of one version.
-type expiryKey struct {
-	provider.ImageVersion
-	from, to, view string
-}
 
 // kubernetesKey distinguishes the changes of one Kubernetes version.
 type kubernetesKey struct {
@@ -178,72 +162,11 @@ func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool)
 	return f, action != maintenance.Stays
 }
 
-// dates collects the image versions with a changed expiration date, and the fates of their worker pools. It visits one date after the
-// other, and drops the forecasts of the previous one, because each holds a whole profile.
-func (l *look[R]) dates(chosen [][]provider.Pool) {
-	var changed []*Expiry
-	for v := range l.After.Versions() {
-		before := l.Before.Version(v.ID)
-		if before == nil || l.After.Version(v.ID) != v.MachineImageVersion {
-			continue
-		}
-		if from, to, differ := l.datesOf(before.ExpirableVersion, v.ExpirableVersion); differ {
-			changed = append(changed, l.expiry(v.ID, from, to))
-		}
-	}
-	var never time.Time
-	slices.SortStableFunc(changed, func(a, b *Expiry) int { return ptr.Deref(a.To, never).Compare(ptr.Deref(b.To, never)) })
-	for i, e := range changed {
-		if i > 0 && !sameTime(e.To, changed[i-1].To) {
-			delete(l.forecasts, ptr.Deref(changed[i-1].To, never))
-		}
-		for user := range l.Users {
-			l.expires(e, user, chosen[user])
-		}
-	}
-}
-
-// expires adds a Shoot's worker pools that have the version, and their fates once the new date has passed.
-func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
-	for k, pool := range pools {
-		if (provider.ImageVersion{Image: pool.Image, Version: pool.Version}) != e.ImageVersion {
-			continue
-		}
-		at := Pool{l.Users[user].Name(), pool.Name, l.index, user, k}
-		e.Pools = append(e.Pools, at)
-		if e.To == nil {
-			continue
-		}
-		was, is := l.outlooks(*e.To, user, pools)
-		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Image(k) },
-			func() (maintenance.Action, string) { return is().Image(k) })
-		if changes {
-			fate.BootsNothing = is().BootsNothing(k)
-			fate.Worse = fate.Worse || fate.BootsNothing && !was().BootsNothing(k)
-			e.Then = append(e.Then, fate)
-		}
-	}
-}
-
 // outlooks returns a Shoot's outlooks just after a date, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
 	forecasts := l.at(date)
 	return func() *maintenance.Outlook { return forecasts[0].look(&l.Users[user], pools, l.Admission) },
 		func() *maintenance.Outlook { return forecasts[1].look(&l.Users[user], pools, l.Admission) }
-}
-
-// expiry returns the entry for a version. The profile itself may have it already.
-func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry {
-	key := expiryKey{ImageVersion: id, from: keyOfText(textOf(from)), to: keyOfText(textOf(to))}
-	for _, key.view = range []string{"", l.Name} {
-		if known := l.expiries[key]; known != nil {
-			return known
-		}
-	}
-	e := &Expiry{ImageVersion: id, View: l.Name, From: from, To: to}
-	l.expiries[key] = e
-	l.Expires = append(l.Expires, e)
-	return e
 }
 
 // rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, no longer moves, or leaves
@@ -297,17 +220,6 @@ func (l *look[R]) rolled(k int, pool provider.Pool, was, is *maintenance.Outlook
 	return false
 }
 
-// expiresAnew reports whether the update changes the expiration date of a worker pool's version.
-func (l *look[R]) expiresAnew(pool provider.Pool) bool {
-	id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
-	before, after := l.Before.Version(id), l.After.Version(id)
-	if before == nil || after == nil {
-		return false
-	}
-	_, _, differ := l.datesOf(before.ExpirableVersion, after.ExpirableVersion)
-	return differ
-}
-
 // fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked]. If its
 // volume is too small, Gardener refuses any version; the update has caused that only if it is a [VolumeLock].
 func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
@@ -336,11 +248,11 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 			l.kubernetesChange(v.Version, IsNew, nil, classificationOf(v))
 			continue
 		}
+		if from, to, differ := l.datesOf(old, v); differ || to != nil && to.After(l.now) {
+			l.kubernetesDate(v.Version, from, to, same, chosen)
+		}
 		if versions.SameFrom(l.now, old, v) {
 			continue
-		}
-		if from, to, differ := l.datesOf(old, v); differ {
-			l.kubernetesDate(l.kubernetesChange(v.Version, NewDate, textOf(from), textOf(to)), to, chosen)
 		}
 		if from, to := classificationOf(old), classificationOf(v); *from != *to {
 			l.kubernetesChange(v.Version, NewClassification, from, to)
@@ -433,24 +345,43 @@ func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, a
 	}
 }
 
-// kubernetesDate adds the fates of the Shoots and worker pools that have a version, once its date has passed.
-func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chosen [][]provider.Pool) {
-	if date == nil {
+// kubernetesDate adds the change of a version's date, and the fates of the Shoots and worker pools that have the version, once the date has
+// passed. For an unchanged date, it adds only fates that get worse on it, and not before. same reports whether all versions are unchanged.
+func (l *look[R]) kubernetesDate(version string, from, to *time.Time, same bool, chosen [][]provider.Pool) {
+	unchanged := sameTime(from, to)
+	change := func() *KubernetesChange { return l.kubernetesChange(version, NewDate, textOf(from), textOf(to)) }
+	if !unchanged {
+		change()
+	}
+	if to == nil {
 		return
 	}
 	for i := range l.Users {
-		l.ownKubernetes(i, func(pool int, version string, at Pool) {
-			if version != change.Version {
+		if unchanged && same && l.sameChoices(chosen[i]) {
+			continue
+		}
+		l.ownKubernetes(i, func(pool int, own string, at Pool) {
+			if own != version {
 				return
 			}
-			was, is := l.outlooks(*date, i, chosen[i])
-			fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Kubernetes(pool) },
-				func() (maintenance.Action, string) { return is().Kubernetes(pool) })
+			fate, changes := l.kubernetesFate(*to, at, chosen[i])
+			if unchanged {
+				now, _ := l.kubernetesFate(l.now, at, chosen[i])
+				changes = fate.Worse && !now.Worse
+			}
 			if changes {
-				change.Then = append(change.Then, fate)
+				k := change()
+				k.Then = append(k.Then, fate)
 			}
 		})
 	}
+}
+
+// kubernetesFate returns the fate of a Shoot's or worker pool's Kubernetes version just after a date; false if it stays.
+func (l *look[R]) kubernetesFate(date time.Time, at Pool, pools []provider.Pool) (Fate, bool) {
+	was, is := l.outlooks(date, at.User, pools)
+	return fateOf(at, func() (maintenance.Action, string) { return was().Kubernetes(at.Index) },
+		func() (maintenance.Action, string) { return is().Kubernetes(at.Index) })
 }
 
 // kubernetesNext adds the effect of a Shoot's next maintenance on its Kubernetes versions, if it differs from the effect without the

@@ -210,7 +210,7 @@ func (d *differing[R]) assign(found difference) {
 		d.version(found, provider.ImageVersion{Image: keys[0], Version: keys[1]}, pattern)
 	case pattern == "spec.machineImages[].updateStrategy" && slices.ContainsFunc(d.changes.Rolls, func(r *Roll) bool { return r.Image == keys[0] }):
 	case strings.HasPrefix(pattern, "spec.kubernetes.versions[]"):
-		if !slices.ContainsFunc(d.changes.Kubernetes, func(k *KubernetesChange) bool { return k.Version == keys[0] }) {
+		if !slices.ContainsFunc(d.changes.Kubernetes, func(k *KubernetesChange) bool { return k.Version == keys[0] && k.Changes() }) {
 			d.stages(found.path, found.path[:4], provider.ImageVersion{Version: keys[0]})
 		}
 	case strings.HasPrefix(pattern, "spec.machineTypes[].capabilities"), pattern == "spec.machineTypes[].architecture":
@@ -302,11 +302,14 @@ func (d *differing[R]) override(found difference, keys []string) {
 				d.assign(difference{path: found.path.member("versions").entry(id.Version), how: found.how})
 			}
 		}
-	case len(keys) == 1 || !slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool {
-		return e.ImageVersion == provider.ImageVersion{Image: keys[0], Version: keys[1]}
-	}):
+	case len(keys) == 1 || !d.dated(provider.ImageVersion{Image: keys[0], Version: keys[1]}):
 		d.other(found.path)
 	}
+}
+
+// dated reports whether the update changes the expiration date of an image version.
+func (d *differing[R]) dated(id provider.ImageVersion) bool {
+	return slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool { return e.ImageVersion == id && e.Changes() })
 }
 
 // redefines reports whether the facts cover a changed registration of a capability.
@@ -335,14 +338,13 @@ func (d *differing[R]) renamed(found difference) {
 func (d *differing[R]) version(found difference, id provider.ImageVersion, pattern string) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(pattern, "spec.machineImages[].versions[]."), ".")
 	name = strings.TrimSuffix(name, "[]")
-	dated := slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool { return e.ImageVersion == id })
 	at := found.path[:6]
 	classified := slices.ContainsFunc(d.offers, func(o Offer) bool {
 		return o.Path == at[:5].member("classification").String() || o.Path == at[:5].member("lifecycle").String()
 	})
 	switch name {
 	case "expirationDate", "classification", "lifecycle":
-		if !dated && !classified {
+		if !d.dated(id) && !classified {
 			d.stages(at, at[:5], id)
 		}
 	case "capabilityFlavors", "architectures":

@@ -190,6 +190,23 @@ func TestCalendar(t *testing.T) {
 			kubeBefore: "{version: 1.33.1" + future + "}, {version: 1.34.0}", kube: "{version: 1.33.1, lifecycle: [{classification: expired}]}, {version: 1.34.0}",
 			want: "kubernetes 1.33.1 classification :forced=1.34.0",
 		},
+		"what would replace one on its date is gone": {
+			before: "1.0.0 amd64" + future + "|1.1.0 amd64", after: "1.0.0 amd64" + future, manual: true, want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"what would replace one on its date becomes a preview": {
+			before: "1.0.0 amd64" + future + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64" + preview,
+			want: "1.0.0 expires (1 pools) amd:stuck!; 1.0.0 stays (1 pools)",
+		},
+		"something else replaces one on its date": {
+			before: "1.0.0 amd64" + future + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.2.0 amd64", manual: true,
+		},
+		"a pool boots nothing at once, and not only on the date": {
+			before: "1.0.0 amd64" + later + "|1.1.0 amd64", after: "1.0.0 arm64" + later, manual: true,
+		},
+		"kubernetes, what would replace one on its date is gone": {
+			kubeBefore: "{version: 1.33.1" + future + "}, {version: 1.34.0}", kube: "{version: 1.33.1" + future + "}", manual: true,
+			want: "kubernetes 1.33.1 expires :stuck!; kubernetes 1.34.0 removed",
+		},
 		"an expired one is prolonged": {
 			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
 			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",

@@ -35,7 +35,7 @@ const (
 	Kept Kind = "kept"
 	// Maintenance: Gardener's maintenance would choose the version for worker pools that cannot boot it.
 	Maintenance Kind = "maintenance"
-	// Expires: the expiration date of an image version changes.
+	// Expires: an image version gets another expiration date, or worker pools get stuck on the one that it has.
 	Expires Kind = "expires"
 	// Kubernetes: a Kubernetes version is new or gone, changes its expiration date or classification, or is chosen by maintenance.
 	Kubernetes Kind = "kubernetes"

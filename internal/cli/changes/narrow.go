@@ -92,12 +92,13 @@ func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
 	})
 	facts.Failing = slices.DeleteFunc(facts.Failing, func(f *update.Failing) bool { return a.none(&f.Pools) })
 	facts.Rolls = slices.DeleteFunc(facts.Rolls, func(r *update.Roll) bool { return a.none(&r.Pools) })
-	for _, e := range facts.Expires {
-		e.Pools, e.Then = a.among(e.Pools), a.fates(e.Then)
-	}
+	facts.Expires = slices.DeleteFunc(facts.Expires, func(e *update.Expiry) bool {
+		e.Then = a.fates(e.Then)
+		return a.none(&e.Pools) && !e.Changes()
+	})
 	facts.Kubernetes = slices.DeleteFunc(facts.Kubernetes, func(k *update.KubernetesChange) bool {
 		k.Then = a.fates(k.Then)
-		return k.Aspect == update.ChosenInstead && len(k.Then) == 0
+		return !k.Changes() && len(k.Then) == 0
 	})
 	facts.Faulty = a.among(facts.Faulty)
 }

@@ -210,6 +210,8 @@ func from(g *group, word string) string {
 func dated(g *group) string {
 	to := textOf(g.To)
 	switch {
+	case to != "" && to == textOf(g.From):
+		return " expires on " + to + ", as before"
 	case to != "" && g.compared:
 		return " expires on " + to + cmp.Or(from(g, ", and in OLD on "), ", and in OLD never")
 	case to != "":

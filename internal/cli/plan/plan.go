@@ -49,7 +49,8 @@ objects in OLD and NEW count as if they were among the files.
   no-machines  worker pools can no longer create machines
   kept         worker pools keep an image that the profile no longer has for them; new ones are refused
   maintenance  Gardener's maintenance would choose the version for worker pools that cannot boot it
-  expires      an image version gets another expiration date, with the consequences for its users
+  expires      an image version gets another expiration date, with the consequences for its users, or worker pools get
+               stuck on the one that it has
   kubernetes   a Kubernetes version is new or gone, or has another expiration date or classification
   will-update  the next maintenance leaves worker pools with another version than before the update, or stuck
   other-image  another image is booted

@@ -24,7 +24,7 @@ var meanings = map[changes.Kind]string{
 	changes.NoMachines:  "worker pools can no longer create machines",
 	changes.Kept:        "worker pools keep an image that the profile no longer has for them, and new ones are refused",
 	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
-	changes.Expires:     "the expiration date of an image version changes",
+	changes.Expires:     "an image version gets another expiration date, or worker pools get stuck on the one that it has",
 	changes.Kubernetes:  "Kubernetes versions",
 	changes.WillUpdate:  "the next maintenance leaves worker pools with another version than it would have, or stuck",
 	changes.OtherImage:  "another image is booted",

@@ -175,11 +175,13 @@ func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider
 	})
 }
 
-// suggestMachineTypes returns usable machine types that meet a request. If the pool's machine type is misspelt, the one that was meant
-// comes first. Then come those of the same architecture, ordered by the number of differing capabilities, and by the profile's order.
+// suggestMachineTypes returns usable machine types that meet a request. If the profile lacks the pool's machine type, the one that was
+// probably meant comes first, and then those with the longest common beginning of their names. Otherwise those of the same architecture come
+// first, ordered by the number of differing capabilities. Ties are in the profile's order.
 func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []Suggestion {
 	meant := ""
-	if _, found := p.Machine(pool.MachineType); !found {
+	_, known := p.Machine(pool.MachineType)
+	if !known {
 		meant = p.meantType(pool.MachineType)
 	}
 	booting := p.bootingTypes(pool, request, more)
@@ -190,6 +192,8 @@ func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselect
 		case other.name == pool.MachineType, len(lacks.MachineType(other.name, pool.Zones)) > 0:
 		case other.name == meant:
 			byRank = append(byRank, ranked{other.name, -1})
+		case !known:
+			byRank = append(byRank, ranked{other.name, len(pool.MachineType) - alike(pool.MachineType, other.name)})
 		default:
 			byRank = append(byRank, ranked{other.name, p.differences(request.Machine, other.set)})
 		}
@@ -200,6 +204,14 @@ func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselect
 		suggestions = append(suggestions, Suggestion{Kind: "machine-type", Value: other.name})
 	}
 	return suggestions
+}
+
+// alike returns the number of bytes at the beginning of two names that are equal.
+func alike(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // ranked is a machine type with its rank among the suggestions. The lowest rank comes first.

@@ -126,6 +126,9 @@ func TestExitStatus(t *testing.T) {
 		{"maintenance --webhook=maybe $shoot $profile", 2, `unknown --webhook "maybe": use true, validating or false`},
 		{"maintenance --webhook=true --no-webhook $shoot $profile", 2, "--webhook and --no-webhook: use only one of them"},
 		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
+		{"select $child $profile $flags --profile=openstak", 2, "openstak is not among the inputs, which have openstack, garden-demo/team; did you mean openstack?"},
+		{"report $child $profile --profile=garden-demo/tem", 2, "which have openstack, garden-demo/team; did you mean garden-demo/team?"},
+		{"render $child $profile --profile=taem", 2, "NamespacedCloudProfile taem is not among the inputs, which have garden-demo/team; did you mean team?"},
 		{"select /dev/null $flags --profile=x", 2, "no CloudProfile among the inputs; /dev/null is empty"},
 		{
 			"select $profiles $flags",

@@ -94,12 +94,11 @@ func (in *Given) ProfileForPools(shoot *v1beta1.Shoot) (AnyProfile, *field.Error
 // ProfileNamed returns the profile that the flag --profile names. If name is empty, it returns the only one among the inputs that is not
 // a parent of another. With asWritten, a CloudProfile gets no defaults, for callers that provide what machine types leave out.
 func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
-	known := strings.Join(in.ProfileNames(), ", ")
 	switch leaves := in.leaves(); {
 	case len(leaves) == 0:
 		return nil, errors.New("no CloudProfile among the inputs" + in.EmptyInputs())
 	case name == "" && len(leaves) > 1:
-		return nil, fmt.Errorf("several profiles among the inputs: use --profile, one of %s", known)
+		return nil, fmt.Errorf("several profiles among the inputs: use --profile, one of %s", strings.Join(in.ProfileNames(), ", "))
 	case name == "":
 		name = leaves[0]
 	}
@@ -117,12 +116,10 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 		}
 	case err != nil && len(in.namespacedNamed(name)) > 1:
 		return nil, err
+	case err != nil && strings.Contains(name, "/"):
+		return nil, absent("NamespacedCloudProfile", name, in.ProfileNames())
 	case err != nil:
-		kind := "CloudProfile"
-		if strings.Contains(name, "/") {
-			kind = "NamespacedCloudProfile"
-		}
-		return nil, fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, known)
+		return nil, absent("CloudProfile", name, in.ProfileNames())
 	case n.Object == nil:
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
 	default:
@@ -145,11 +142,18 @@ func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPr
 	case len(in.Namespaced.All) == 0:
 		return nil, errors.New("no NamespacedCloudProfile among the inputs" + in.EmptyInputs())
 	case len(found) == 0:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
-			name, strings.Join(names(in.Namespaced.All), ", "))
+		return nil, absent("NamespacedCloudProfile", name, names(in.Namespaced.All))
 	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s",
-		strings.Join(names(found), ", "))
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s", strings.Join(names(found), ", "))
+}
+
+// absent returns the error about a profile, [NAMESPACE/]NAME, that is not among those of the inputs.
+func absent(kind, name string, known []string) error {
+	var like []string
+	for _, other := range known {
+		like = append(like, likeAsked(name, other))
+	}
+	return fmt.Errorf("%s %s is not among the inputs, which have %s%s", kind, name, strings.Join(known, ", "), words.DidYouMean(words.Closest(name, like)))
 }
 
 // namespacedNamed returns the NamespacedCloudProfiles with this [NAMESPACE/]NAME, or all if name is empty.
@@ -201,8 +205,7 @@ func (in *Given) Missing(kind, name, at string) *field.Error {
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
-	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs",
-		kind, strings.TrimPrefix(name, "/"))
+	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs", kind, strings.TrimPrefix(name, "/"))
 	missing.Detail += cmp.Or(in.meantProfile(kind, name, at), ": give its manifest as well, or correct the name")
 	return missing
 }

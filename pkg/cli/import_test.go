@@ -348,6 +348,11 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
+// linesOf returns the lines of a text, without comments, sorted, and with the architectures of a line in order.
+func linesOf(text string) []string {
+	return slices.Sorted(strings.Lines(strings.ReplaceAll(withoutComments(text), "[arm64, amd64]", "[amd64, arm64]")))
+}
+
 // In a random profile, an import only adds lines, a second import changes nothing, and the order of two releases does not matter.
 func TestImportIntoRandomProfiles(t *testing.T) {
 	dir := t.TempDir()
@@ -366,19 +371,7 @@ func TestImportIntoRandomProfiles(t *testing.T) {
 	}
 	for seed := range *randomProfiles / 2 {
 		r := rand.New(rand.NewPCG(uint64(seed), 21))
-		cloud := []string{"openstack", "aws", "gcp", "azure", "alicloud"}[seed%5]
-		text := newLegacy(r, cloud).b.String()
-		write(t, file, text)
-		if seed%3 > 0 {
-			args := []string{"migrate", "-w", file}
-			if seed%3 == 2 {
-				args = append(args, "--provider-config")
-			}
-			if m := runFor(clouds.All(), "", args...); m.status != 0 {
-				t.Fatalf("seed %d: %+v", seed, m)
-			}
-			text = read(t, file)
-		}
+		cloud, text := randomProfile(t, r, seed, file)
 		write(t, one, imageList(r, cloud, "1900.1.0", "1803.0.0"))
 		write(t, two, imageList(r, cloud, "1850.0.0"))
 		step(seed, "--from=list:"+one)
@@ -389,6 +382,76 @@ func TestImportIntoRandomProfiles(t *testing.T) {
 		step(seed, "--from=list:"+one)
 		if second := read(t, file); withoutComments(first) != withoutComments(second) {
 			t.Fatalf("seed %d: one, two:\n%s\ntwo, one:\n%s", seed, first, second)
+		}
+	}
+}
+
+// randomProfile writes a random profile into a file: in the legacy format, or migrated in core alone, or as a whole.
+func randomProfile(t *testing.T, r *rand.Rand, seed int, file string) (cloud, text string) {
+	t.Helper()
+	cloud = []string{"openstack", "aws", "gcp", "azure", "alicloud"}[seed%5]
+	write(t, file, newLegacy(r, cloud).b.String())
+	if seed%3 > 0 {
+		args := []string{"migrate", "-w", file}
+		if seed%3 == 2 {
+			args = append(args, "--provider-config")
+		}
+		if m := runFor(clouds.All(), "", args...); m.status != 0 {
+			t.Fatalf("seed %d: %+v", seed, m)
+		}
+	}
+	return cloud, read(t, file)
+}
+
+// of returns an ImageList without the flavors of other architectures.
+func of(architecture, list string) string {
+	var kept strings.Builder
+	skip := false
+	for line := range strings.Lines(list) {
+		switch {
+		case strings.Contains(line, "architecture: ["):
+			skip = !strings.Contains(line, "["+architecture+"]")
+		case strings.HasPrefix(line, "- "):
+			skip = false
+		}
+		if !skip {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// A version whose second architecture is published later ends up as if both had been imported at once.
+func TestImportOfOneArchitectureAfterTheOther(t *testing.T) {
+	dir := t.TempDir()
+	file, source := filepath.Join(dir, "profile.yaml"), filepath.Join(dir, "source.yaml")
+	for seed := range *randomProfiles / 4 {
+		r := rand.New(rand.NewPCG(uint64(seed), 22))
+		cloud, text := randomProfile(t, r, seed, file)
+		list := imageList(r, cloud, "1900.1.0")
+		step := func(list string) string {
+			t.Helper()
+			before := read(t, file)
+			write(t, source, list)
+			if r := importing("-w", file, "--from=list:"+source); r.status != 0 {
+				t.Fatalf("seed %d: %+v\n%s", seed, r, before)
+			}
+			return read(t, file)
+		}
+		whole := step(list)
+		for _, first := range []string{"amd64", "arm64"} {
+			if !strings.Contains(list, "["+first+"]") {
+				continue // of AliCloud
+			}
+			write(t, file, text)
+			step(of(first, list))
+			parts := step(list)
+			if !slices.Equal(linesOf(parts), linesOf(whole)) { // the order of regions and architectures may differ
+				t.Fatalf("seed %d, %s first:\n%s\nat once:\n%s", seed, first, parts, whole)
+			}
+			if step(list) != parts {
+				t.Fatalf("seed %d, %s first: changed once more:\n%s\nbecomes\n%s", seed, first, parts, read(t, file))
+			}
 		}
 	}
 }

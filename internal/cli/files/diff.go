@@ -32,7 +32,7 @@ func Diff(name, becomes, before, after string) string {
 }
 
 // followed returns the name of the file to which a name leads through links, because git and patch change no links. It returns the name
-// itself if that file is not in or below the working directory.
+// itself if there are none, or if that file is not in or below the working directory.
 func followed(name string) string {
 	target, err := filepath.EvalSymlinks(name)
 	if err == nil && filepath.IsAbs(target) && !filepath.IsAbs(name) {
@@ -41,7 +41,7 @@ func followed(name string) string {
 			target, err = filepath.Rel(here, target)
 		}
 	}
-	if err != nil || !filepath.IsAbs(name) && !filepath.IsLocal(target) {
+	if err != nil || target == filepath.Clean(name) || !filepath.IsAbs(name) && !filepath.IsLocal(target) {
 		return name
 	}
 	return target

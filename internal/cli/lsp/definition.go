@@ -5,7 +5,6 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -37,7 +36,6 @@ type target struct {
 
 // targets returns the places to which the editor can go, best first.
 func (a *asked) targets() (all []target) {
-	here := &placed{a.doc.URI, a.Outline}
 	add := func(in *placed, n *text.Node) {
 		if in != nil && n != nil {
 			all = append(all, target{in, n})
@@ -59,7 +57,7 @@ func (a *asked) targets() (all []target) {
 		}
 		addNamed(a.entries("machineCapabilities"), "name", name)
 	case imagesSlot.MatchString(slot) && !regionSlot.MatchString(slot):
-		add(here, a.otherHalf())
+		add(a.otherHalf())
 	case slot == "spec.cloudProfile.name", slot == "spec.cloudProfileName", slot == "spec.parent.name":
 		kind, name := a.profileName()
 		if slot == "spec.parent.name" {
@@ -101,29 +99,47 @@ func entry(list []*text.Node, key, value string) *text.Node {
 // imagesSlot matches the contents of the two image lists of a profile.
 var imagesSlot = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages`)
 
-// otherHalf returns the counterpart of the place in the other half of the profile, provider config or core. It is the same flavor, or
-// else the version, or else the image, or nil.
-func (a *asked) otherHalf() *text.Node {
+// otherHalf returns the counterpart of the place in the other half of the profile, provider config or core. If a NamespacedCloudProfile does
+// not have it, it is that of the parent.
+func (a *asked) otherHalf() (in *placed, n *text.Node) {
+	own := target{&placed{a.doc.URI, a.Outline}, a.object}
+	for _, object := range append([]target{own}, a.profileObjects()...) {
+		found, whole := a.otherHalfOf(object.node)
+		if whole || n == nil {
+			in, n = object.placed, found
+		}
+		if whole {
+			break
+		}
+	}
+	return in, n
+}
+
+// otherHalfOf returns the counterpart of the place in the other half of an object. It is the same flavor, or else the version, or else the
+// image, or nil. whole reports whether it is more than an image without the version at the place.
+func (a *asked) otherHalfOf(object *text.Node) (n *text.Node, whole bool) {
 	image, version, flavor := a.itemOf("machineImages"), a.itemOf("versions"), a.itemOf("capabilityFlavors")
-	other := a.object.Child("spec", "providerConfig")
+	other := object.Child("spec", "providerConfig")
 	if strings.HasPrefix(a.nodeSlot(), "spec.providerConfig.") {
-		other = a.object.Child("spec")
+		other = object.Child("spec")
 	}
 	if image == nil || other == nil {
-		return nil
+		return nil, false
 	}
 	name := entry(other.Items("machineImages"), "name", image.Text("name"))
 	if name == nil || version == nil {
-		return name
+		return name, name != nil
 	}
 	at := entry(name.Parent.Items("versions"), "version", version.Text("version"))
-	if at == nil || flavor == nil {
-		return cmp.Or(at, name)
+	if at == nil {
+		return name, false
 	}
-	for _, f := range at.Parent.Items("capabilityFlavors") {
-		if helper.AreCapabilitiesEqual(capabilitiesOf(f), capabilitiesOf(flavor)) {
-			return f
+	if flavor != nil {
+		for _, f := range at.Parent.Items("capabilityFlavors") {
+			if helper.AreCapabilitiesEqual(capabilitiesOf(f), capabilitiesOf(flavor)) {
+				return f, true
+			}
 		}
 	}
-	return at
+	return at, true
 }

@@ -608,6 +608,9 @@ func TestDefinition(t *testing.T) {
 		{"team.yaml", "medium_4_8", 0, "cloudprofile.yaml", "- name: medium_4_8", 0},
 		{"team.yaml", "team\n", 0, "namespacedcloudprofile.yaml", "name: team", 0},
 		{"namespacedcloudprofile.yaml", "openstack\n", 0, "cloudprofile.yaml", "name: openstack", 0},
+		{"namespacedcloudprofile.yaml", "version: 1592.9.0", 0, "cloudprofile.yaml", "version: 1592.9.0", 1},
+		{"namespacedcloudprofile.yaml", "version: 2000.1.0", 0, "namespacedcloudprofile.yaml", "version: 2000.1.0", 1},
+		{"namespacedcloudprofile.yaml", "version: 2000.1.0", 1, "namespacedcloudprofile.yaml", "version: 2000.1.0", 0},
 	} {
 		want := tc.to + ":" + number(of(t, texts[tc.to], tc.at, tc.nth).Line)
 		got := e.leads(tc.file, of(t, texts[tc.file], tc.word, tc.n))

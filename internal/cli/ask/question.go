@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -30,6 +31,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -266,13 +268,13 @@ func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 // possible returns the flags' pool, combined with each version, machine type and region of the profile that the flags leave
 // open, in the profile's order. It fails if the version is open and the profile has no image of that name or no version of it.
 func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
-	var versions []string
+	var listed []string
 	for v := range entries.Versions(profile) {
 		if v.ID.Image == f.pool.Image {
-			versions = append(versions, v.Version)
+			listed = append(listed, v.Version)
 		}
 	}
-	if f.pool.Version == "" && len(versions) == 0 {
+	if f.pool.Version == "" && len(listed) == 0 {
 		images := resolve.Distinct(entries.Images(profile))
 		if slices.Contains(images, f.pool.Image) {
 			return nil, fmt.Errorf("image %s has no versions in the profile", f.pool.Image)
@@ -281,7 +283,7 @@ func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provide
 			cmp.Or(words.DidYouMean(words.Closest(f.pool.Image, images)), "; it has "+words.Few(images)))
 	}
 	types, regions := entries.MachineTypes(profile), entries.RegionsOf(profile)
-	for _, version := range choices(f.pool.Version, versions) {
+	for _, version := range choices(f.pool.Version, listed) {
 		for _, machineType := range choices(f.pool.MachineType, types) {
 			for _, region := range choices(f.pool.Region, regions) {
 				pool := f.pool
@@ -301,7 +303,7 @@ func choices(named string, all []string) []string {
 	return resolve.Distinct(all)
 }
 
-// noteNoLongerOffered adds notes, each once, if new worker pools can no longer use the machine type or version, although it boots.
+// noteNoLongerOffered adds notes, each once, if new worker pools cannot use the machine type or version, although it boots.
 func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
 	note := func(text string) {
 		if !slices.Contains(g.Notes, text) {
@@ -313,8 +315,12 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 		note(fmt.Sprintf("machine type %s is not usable for new worker pools (usable: false)", pool.MachineType))
 	}
 	version, found := v1beta1helper.FindMachineImageVersion(profile.MachineImages, pool.Image, pool.Version)
-	if found && v1beta1helper.VersionIsExpired(version.ExpirableVersion) {
-		note(fmt.Sprintf("%s@%s has expired, so new worker pools cannot have it", pool.Image, pool.Version))
+	if found && !versions.Active(version.ExpirableVersion) {
+		is := "has expired"
+		if next, coming := versions.Available(version.ExpirableVersion, time.Now()); coming {
+			is = fmt.Sprintf("is unavailable, and becomes %s", next)
+		}
+		note(fmt.Sprintf("%s@%s %s, so new worker pools cannot have it", pool.Image, pool.Version, is))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -220,18 +221,28 @@ func (l *look[R]) rolled(k int, pool provider.Pool, was, is *maintenance.Outlook
 	return false
 }
 
-// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked]. If its
-// volume is too small, Gardener refuses any version; the update has caused that only if it is a [VolumeLock].
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses, or whose own version Gardener refuses with the Shoot's
+// kubelet. If the pool cannot boot what is chosen, it is [Blocked]. If its volume is too small, Gardener refuses any version; the update has
+// caused that only if it is a [VolumeLock].
 func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
-	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
-	if why == "" || chosen == "" || gardenerrules.VolumeTooSmall(l.After.Spec(), pool.MachineType, pool.Volume) != nil {
+	why, id := is.Rejections[at.Index], provider.ImageVersion{Image: pool.Image, Version: is.Written.Images[at.Index].Version}
+	if why == "" || gardenerrules.VolumeTooSmall(l.After.Spec(), pool.MachineType, pool.Volume) != nil {
 		return
 	}
-	if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, chosen) {
+	kept := id.Version == ""
+	if kept {
+		id.Version = pool.Version
+		shoot, v := l.Users[at.User].Shoot, l.After.Version(id)
+		worker := &shoot.Spec.Provider.Workers[at.Index]
+		if v == nil || gardenerrules.RefusesKubelet(v, worker, shoot.Spec.Kubernetes.Version) == (gardenerrules.Refusal{}) {
+			return
+		}
+	}
+	if boots := l.isBoots(pool); boots != nil && !boots(id.Image, id.Version) {
 		return
 	}
-	failing := memo.Get(l.failing, [3]string{pool.Image, chosen, why}, func() *Failing {
-		l.Failing = append(l.Failing, &Failing{ImageVersion: provider.ImageVersion{Image: pool.Image, Version: chosen}, Why: why})
+	failing := memo.Get(l.failing, [4]string{id.Image, id.Version, why, strconv.FormatBool(kept)}, func() *Failing {
+		l.Failing = append(l.Failing, &Failing{ImageVersion: id, Kept: kept, Why: why})
 		return l.Failing[len(l.Failing)-1]
 	})
 	failing.Pools = append(failing.Pools, at)

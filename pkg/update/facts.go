@@ -75,8 +75,8 @@ type Changes[R any] struct {
 	// Blocked are the image versions that Gardener's maintenance would choose for worker pools that cannot boot them, and would not have
 	// chosen before (semantics S15); sorted by image, version and replacement.
 	Blocked []*Blocked
-	// Failing are the image versions that Gardener's maintenance chooses for worker pools that can boot them, but that Gardener then
-	// refuses, unlike before; sorted by image, version and reason. Only for views with All.
+	// Failing are the image versions that Gardener's maintenance chooses for worker pools that can boot them, or that these keep, but that
+	// Gardener then refuses, unlike before; sorted by image, version and reason. Only for views with All.
 	Failing []*Failing
 	// Expires are the image versions with a changed expiration date; sorted by image and version.
 	Expires []*Expiry
@@ -180,10 +180,12 @@ type Blocked struct {
 	Example provider.Pool
 }
 
-// Failing is an image version that maintenance chooses for worker pools but Gardener refuses, so that the maintenance of their Shoots
-// fails.
+// Failing is an image version that maintenance chooses for worker pools, or that they keep, but Gardener refuses, so that the maintenance of
+// their Shoots fails.
 type Failing struct {
 	provider.ImageVersion
+	// Kept reports whether the pools have the version already. Gardener then refuses every update of their Shoots.
+	Kept bool
 	// Why is Gardener's reason, as a sentence without a full stop.
 	Why   string
 	Pools []Pool
@@ -231,7 +233,7 @@ func (c *Changes[R]) sort() {
 	slices.SortStableFunc(c.Kubernetes, func(a, b *KubernetesChange) int {
 		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.View, b.View))
 	})
-	slices.SortFunc(c.Failing, func(a, b *Failing) int {
+	slices.SortStableFunc(c.Failing, func(a, b *Failing) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.Why, b.Why))
 	})
 	slices.SortFunc(c.Blocked, func(a, b *Blocked) int {

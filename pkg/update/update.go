@@ -35,7 +35,7 @@ func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
 		volumes: map[volumeLockKey]*VolumeLock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[4]string]*Roll{},
-		failing:           map[[3]string]*Failing{},
+		failing:           map[[4]string]*Failing{},
 		changedKubernetes: map[kubernetesKey]*KubernetesChange{}, ownMeanings: sets.New[string](), now: time.Now(),
 	}
 	for i := range views {
@@ -57,7 +57,7 @@ type collector[R any] struct {
 
 	expiries          map[expiryKey]*Expiry
 	moves             map[[4]string]*Roll
-	failing           map[[3]string]*Failing
+	failing           map[[4]string]*Failing
 	changedKubernetes map[kubernetesKey]*KubernetesChange
 	// ownMeanings has the profile's own meanings, as JSON.
 	ownMeanings sets.Set[string]

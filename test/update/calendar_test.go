@@ -92,6 +92,9 @@ func calendarOf(changes *update.Changes[openstack.Image]) string {
 	for _, e := range changes.Expires {
 		facts = append(facts, fmt.Sprintf("%s expires (%d pools)%s", e.Version, len(e.Pools), fates(e.Then)))
 	}
+	for _, f := range changes.Failing {
+		facts = append(facts, fmt.Sprintf("%s fails (%d pools), kept %t: %s", f.Version, len(f.Pools), f.Kept, f.Why))
+	}
 	for _, r := range changes.Rolls {
 		does := "rolls to " + r.To
 		if r.To == "" {
@@ -206,6 +209,13 @@ func TestCalendar(t *testing.T) {
 		"kubernetes, what would replace one on its date is gone": {
 			kubeBefore: "{version: 1.33.1" + future + "}, {version: 1.34.0}", kube: "{version: 1.33.1" + future + "}", manual: true,
 			want: "kubernetes 1.33.1 expires :stuck!; kubernetes 1.34.0 removed",
+		},
+		"for later kubelets": {
+			before: "1.0.0 amd64", after: "1.0.0 amd64, kubeletVersionConstraint: '>= 1.34'", manual: true,
+			want: "1.0.0 fails (1 pools), kept true: Gardener refuses gl@1.0.0: it is for kubelets >= 1.34, and the worker pool has 1.33.1",
+		},
+		"for later kubelets, and another one": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64, kubeletVersionConstraint: '>= 1.34'|1.1.0 amd64", manual: true,
 		},
 		"an expired one is prolonged": {
 			before: "1.0.0 amd64" + past + "|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,

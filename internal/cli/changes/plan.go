@@ -53,11 +53,12 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 	}
 	w.blocked(facts.Blocked)
 	for _, f := range facts.Failing {
-		w.add(Change{
-			Kind: Maintenance, Image: f.Image, Version: f.Version,
-			Message: fmt.Sprintf("Gardener's maintenance would choose it for these worker pools, and the maintenance of their Shoots then "+
-				"fails as a whole: %s; classify it as preview until they can have it", f.Why),
-		}, f.Pools)
+		message := "Gardener's maintenance would choose it for these worker pools, and the maintenance of their Shoots then fails as a whole: %s; " +
+			"classify it as preview until they can have it"
+		if f.Kept {
+			message = "these worker pools have it, and Gardener refuses every later update of their Shoots that leaves it, maintenance included: %s; revert this"
+		}
+		w.add(Change{Kind: Maintenance, Image: f.Image, Version: f.Version, Message: fmt.Sprintf(message, f.Why)}, f.Pools)
 	}
 	for _, e := range facts.Expires {
 		w.add(Change{

@@ -189,6 +189,9 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 	if !p.Mute {
 		r.Err.Detail += p.advice(&r, q.Request, more...)
 	}
+	if r.Reason != "" { // with a name that was probably meant
+		r.Message = strings.TrimRight(strings.TrimSuffix(r.Err.Detail, wouldWork(r.Suggestions)), "; ")
+	}
 	return r
 }
 

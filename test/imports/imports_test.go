@@ -232,7 +232,7 @@ var mayImport = map[string][]string{
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/capability/texts",
 		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/profile/entries", "pkg/provider",
-		"pkg/resolve", "pkg/words",
+		"pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",

@@ -379,7 +379,7 @@ func TestEditorCompletion(t *testing.T) {
 			"cloudprofile.yaml", "architecture: [arm64]", "[arm64]", "[", architectures, "ar", "[arm64]",
 		},
 		"regions": {
-			"cloudprofile.yaml", "id: 1234-amd64-old\n          - name: asia", " asia", " ", "europe; asia", "eu", " europe",
+			"cloudprofile.yaml", "id: 1234-amd64-old\n          - name: asia", " asia", " ", "asia", "as", " asia",
 		},
 		"versions": {
 			"shoot.yaml", "name: gardenlinux\n          version: 1877.5.0", " 1877.5.0", " ", "1877.5.0 supported; 1592.9.0 deprecated", "1592.", " 1592.9.0",

@@ -262,15 +262,7 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		if from, to, differ := l.datesOf(old, v); differ || to != nil && to.After(l.now) {
 			l.kubernetesDate(v.Version, from, to, same, chosen)
 		}
-		if versions.SameFrom(l.now, old, v) {
-			continue
-		}
-		if from, to := classificationOf(old), classificationOf(v); *from != *to {
-			l.kubernetesChange(v.Version, NewClassification, from, to)
-		}
-		if from, to := stagesAhead(old, l.now), stagesAhead(v, l.now); from != to {
-			l.kubernetesChange(v.Version, NewStages, &from, &to)
-		}
+		l.kubernetesStages(old, v)
 	}
 	for _, v := range was {
 		if _, stays := after[v.Version]; !stays {
@@ -282,6 +274,19 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		if !l.Users[i].leaving() && (!same || !fails[l.Users[i].Name()] && !l.sameChoices(chosen[i])) {
 			l.kubernetesNext(i, chosen[i])
 		}
+	}
+}
+
+// kubernetesStages collects the changes of a version's classification and later stages.
+func (l *look[R]) kubernetesStages(old, v v1beta1.ExpirableVersion) {
+	if versions.SameFrom(l.now, old, v) {
+		return
+	}
+	if from, to := classificationOf(old), classificationOf(v); *from != *to {
+		l.kubernetesChange(v.Version, NewClassification, from, to)
+	}
+	if from, to := stagesAhead(old, l.now), stagesAhead(v, l.now); from != to {
+		l.kubernetesChange(v.Version, NewStages, &from, &to)
 	}
 }
 
@@ -371,7 +376,7 @@ func (l *look[R]) kubernetesDate(version string, from, to *time.Time, same bool,
 		if unchanged && same && l.sameChoices(chosen[i]) {
 			continue
 		}
-		l.ownKubernetes(i, func(pool int, own string, at Pool) {
+		l.ownKubernetes(i, func(_ int, own string, at Pool) {
 			if own != version {
 				return
 			}

@@ -122,7 +122,7 @@ func (d *differing[R]) chooses(found difference) func(*User) bool {
 		raw, err := json.Marshal(u.Shoot.Spec.Provider)
 		return err == nil && json.Unmarshal(raw, &chosen) == nil && has(chosen, place, name) &&
 			(found.region == "" || found.region == u.Shoot.Spec.Region) &&
-			!(strings.HasSuffix(found.path.pattern(), "].region") && found.is == u.Shoot.Spec.Region)
+			(!strings.HasSuffix(found.path.pattern(), "].region") || found.is != u.Shoot.Spec.Region)
 	}
 }
 

@@ -185,13 +185,12 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 	if q.Reason != "" && !p.Mute {
 		r.Image = p.unknownImage(pool, q.Request)
 	}
-	r.Message, r.Err.Subject.Pool = r.Err.Detail, pool.Name
+	hint, work := "", ""
 	if !p.Mute {
-		r.Err.Detail += p.advice(&r, q.Request, more...)
+		hint, work = p.advice(&r, q.Request, more...)
 	}
-	if r.Reason != "" { // with a name that was probably meant
-		r.Message = strings.TrimRight(strings.TrimSuffix(r.Err.Detail, wouldWork(r.Suggestions)), "; ")
-	}
+	r.Message = r.Err.Detail + hint
+	r.Err.Detail, r.Err.Subject.Pool = r.Message+work, pool.Name
 	return r
 }
 
@@ -205,7 +204,8 @@ func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Requ
 	}
 	r.Pool.Architecture = "" // a wrong architecture is already reported
 	err := p.refusal(&r).In(profile.Decisive(&pool)...)
-	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail+p.advice(&r, request), pool.Name
+	hint, work := p.advice(&r, request)
+	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail+hint+work, pool.Name
 	return &err
 }
 

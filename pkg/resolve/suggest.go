@@ -286,11 +286,11 @@ func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Requ
 	})
 }
 
-// advice continues the error about a pool with the name that was probably meant and, if that does not suffice, with suggestions. It returns
-// "" if the profile has to be repaired first. request is the pool's request, including more.
-func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, more ...capability.Requirement) string {
+// advice returns two continuations of the error about a pool: a hint, such as the name that was probably meant, and the suggestions, if that
+// does not suffice. Both are empty if the profile has to be repaired first. request is the pool's request, including more.
+func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, more ...capability.Requirement) (hint, work string) {
 	if r.cause != "" {
-		return ""
+		return "", ""
 	}
 	meant, unmet := "", false
 	switch r.Reason {
@@ -306,17 +306,17 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 		request.Image = meant
 	}
 	unknown := meant == "" || meant == r.Pool.Image // then only the provider config lacks it
-	switch work := wouldWork(r.Suggestions); {
+	switch work = wouldWork(r.Suggestions); {
 	case work == "" && r.lacking != "" && r.Pool.Name != "": // without a name, the question is about the machine type
-		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one"
+		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one", ""
 	case unknown && work == "":
-		return p.instead(r)
+		return p.instead(r), ""
 	case unknown:
-		return "; " + work
+		return "", "; " + work
 	case work == "" || !unmet && p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
-		return words.DidYouMean(meant)
+		return words.DidYouMean(meant), ""
 	default:
-		return words.DidYouMean(meant) + " " + work
+		return words.DidYouMean(meant), " " + work
 	}
 }
 

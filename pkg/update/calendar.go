@@ -346,17 +346,17 @@ func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *stri
 	return k
 }
 
-// ownKubernetes calls visit for a Shoot's control plane, with the pool -1, and for each worker pool that sets a Kubernetes version. It
+// ownKubernetes calls visit for a Shoot's control plane, with the index -1, and for each worker pool that sets a Kubernetes version. It
 // skips a Shoot that is being deleted.
-func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, at Pool)) {
+func (l *look[R]) ownKubernetes(user int, visit func(version string, at Pool)) {
 	u := &l.Users[user]
 	if u.leaving() {
 		return
 	}
-	visit(-1, u.Shoot.Spec.Kubernetes.Version, Pool{u.Name(), "", l.index, user, -1})
+	visit(u.Shoot.Spec.Kubernetes.Version, Pool{u.Name(), "", l.index, user, -1})
 	for k := range u.Shoot.Spec.Provider.Workers {
 		if w := &u.Shoot.Spec.Provider.Workers[k]; w.Kubernetes != nil && w.Kubernetes.Version != nil {
-			visit(k, *w.Kubernetes.Version, Pool{u.Name(), w.Name, l.index, user, k})
+			visit(*w.Kubernetes.Version, Pool{u.Name(), w.Name, l.index, user, k})
 		}
 	}
 }
@@ -376,7 +376,7 @@ func (l *look[R]) kubernetesDate(version string, from, to *time.Time, same bool,
 		if unchanged && same && l.sameChoices(chosen[i]) {
 			continue
 		}
-		l.ownKubernetes(i, func(_ int, own string, at Pool) {
+		l.ownKubernetes(i, func(own string, at Pool) {
 			if own != version {
 				return
 			}
@@ -406,10 +406,10 @@ func (l *look[R]) kubernetesFate(date time.Time, at Pool, pools []provider.Pool)
 func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 	forecasts := l.at(l.now)
 	was, is := forecasts[0].look(&l.Users[user], pools, l.Admission), forecasts[1].look(&l.Users[user], pools, l.Admission)
-	l.ownKubernetes(user, func(pool int, version string, at Pool) {
-		_, former := was.Kubernetes(pool)
-		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was.Kubernetes(pool) },
-			func() (maintenance.Action, string) { return is.Kubernetes(pool) })
+	l.ownKubernetes(user, func(version string, at Pool) {
+		_, former := was.Kubernetes(at.Index)
+		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was.Kubernetes(at.Index) },
+			func() (maintenance.Action, string) { return is.Kubernetes(at.Index) })
 		if !changes || fate.To == former && !fate.Worse {
 			return
 		}

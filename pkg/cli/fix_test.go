@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -86,6 +87,19 @@ func TestFixOfAnArchitecture(t *testing.T) {
 	r := run(t, "", "lint", "--fix", "-w", "a.yaml")
 	if diff := cmp.Diff(clean, read(t, "a.yaml")); diff != "" || r.status != 0 {
 		t.Errorf("status %d: %s%s", r.status, diff, r.stderr)
+	}
+}
+
+// An architecture that the profile registers by another name is replaced everywhere, in core and in the provider config.
+func TestFixOfARegisteredArchitecture(t *testing.T) {
+	for file, other := range map[string]string{"cloudprofile.yaml": "x86_64", "aws/cloudprofile.yaml": "aarch64"} {
+		clean := read(t, root+"/example/"+file)
+		right := map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[other]
+		inFolder(t, map[string]string{"a.yaml": regexp.MustCompile(`\b`+right+`\b([^:\n]*\]|\n)`).ReplaceAllString(clean, other+"$1")})
+		r := run(t, "", "lint", "--fix", "-w", "a.yaml")
+		if diff := cmp.Diff(clean, read(t, "a.yaml")); diff != "" || r.status != 0 || strings.Count(r.stderr, "repaired: ") != 1 {
+			t.Errorf("%s: status %d: %s%s", file, r.status, diff, r.stderr)
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -181,8 +180,9 @@ func misregisteredArchitecture(profile *v1beta1.CloudProfile, err *field.Error) 
 	}
 	err.Field = field.NewPath("spec", "machineCapabilities").Index(i).Child("values").Index(k).String()
 	meant := capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures)
-	err.Detail += words.DidYouMean(meant)
+	hint := words.DidYouMean(meant)
 	if meant != "" && usedIn(&profile.Spec)[word{capability.Architecture, value}] {
-		err.Detail = strings.TrimSuffix(err.Detail, words.DidYouMean(meant)) + "; write " + meant + " here and wherever the profile has " + value
+		hint = "; write " + meant + " here and wherever the profile has " + value
 	}
+	err.Detail += hint
 }

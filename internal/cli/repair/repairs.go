@@ -101,24 +101,58 @@ func replaceInRegions(object any, path fieldpath.Path, meant *finding.Suggestion
 	return ops
 }
 
-// architecture matches the path of an architecture of a machine type, an image or a worker pool.
-var architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
+// architecture matches the path of an architecture of a machine type, an image or a worker pool; registered matches that of a registered value.
+var (
+	architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
+	registered   = regexp.MustCompile(`^spec\.machineCapabilities\[\d+\]\.values\[\d+\]$`)
+)
 
-// repairArchitecture writes Gardener's name of an architecture, if it is the certain suggestion for the value in a flavor.
+// repairArchitecture writes Gardener's name of an architecture, if it is the certain suggestion for the value in a flavor. If the value is
+// registered, the whole profile may have it.
 func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	value, isText := edit.Value(object, path).(string)
-	if !isText || !architecture.MatchString(f.Field) {
+	isRegistered := registered.MatchString(f.Field)
+	if isRegistered {
+		isRegistered = edit.Members(edit.Value(object, path[:len(path)-2]))["name"] == capability.Architecture
+	}
+	if !isText || !isRegistered && !architecture.MatchString(f.Field) {
 		return patch{}
 	}
 	ofGardener, _ := capability.Compile(nil, nil)
 	_, wrong := ofGardener.Set(v1beta1.Capabilities{capability.Architecture: {value}}, field.NewPath("capabilities"))
 	for _, w := range wrong {
-		if w.Suggestion != nil && w.Suggestion.Certain {
-			return instead(value, w.Suggestion.With, edit.Replace(path, w.Suggestion.With))
+		if w.Suggestion == nil || !w.Suggestion.Certain {
+			continue
 		}
+		ops := []edit.Op{edit.Replace(path, w.Suggestion.With)}
+		if spec := fieldpath.Parse("spec"); isRegistered {
+			ops = append(ops, replaceArchitecture(edit.Value(object, spec), spec, false, value, w.Suggestion.With)...)
+		}
+		return instead(value, w.Suggestion.With, ops...)
 	}
 	return patch{}
+}
+
+// replaceArchitecture replaces an architecture wherever a key below the path has it as its value, or in its list; within says that value is
+// of such a key.
+func replaceArchitecture(value any, path fieldpath.Path, within bool, from, to string) (ops []edit.Op) {
+	switch value := value.(type) {
+	case string:
+		if within && value == from {
+			ops = append(ops, edit.Replace(path, to))
+		}
+	case []any:
+		for i, own := range value {
+			ops = append(ops, replaceArchitecture(own, path.Index(i), within, from, to)...)
+		}
+	case map[string]any:
+		for key, own := range value {
+			is := key == capability.Architecture || key == "architectures"
+			ops = append(ops, replaceArchitecture(own, path.Child(key), is, from, to)...)
+		}
+	}
+	return ops
 }
 
 // rename renames a member of the mapping at a path, unless the new key exists.

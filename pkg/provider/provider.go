@@ -53,9 +53,10 @@ type Provider[R any] interface {
 	// reference is also written if Decode accepts one without an error and the format can express it.
 	Encode(version imageselector.Version[R], format Format) ([]any, error)
 
-	// ValidateReference checks the syntax of a reference, and looks nothing up. The path at is Regional.Path, usually that of the region's
-	// entry, for a regional reference. For a global one, or one in a list for a single region ([providerconfig.Override]), it is the field
-	// that is set; a global reference has it in Global.Path. The Origin of each error is the name of its rule.
+	// ValidateReference checks the syntax of a reference, and looks nothing up. It refuses the zero R. The path at is Regional.Path, usually
+	// that of the region's entry, for a regional reference. For a global one, or one in a list for a single region
+	// ([providerconfig.Override]), it is the field that is set; a global reference has it in Global.Path. The Origin of each error is the
+	// name of its rule.
 	ValidateReference(ref R, at *field.Path) field.ErrorList
 
 	// Workers returns the capabilities that worker pools can request, the same at every call; the zero Workers if there are none.

@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	"pkg/maintenance":            {"pkg/versions", "pkg/gardenerrules/shoots", "pkg/provider", "pkg/gardenerrules", "pkg/memo"},
 	"pkg/memo":                   {},
 	// The tests of extension authors import it.
-	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/fieldpath"},
+	"pkg/provider/providertest": {"pkg/provider", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/fieldpath"},
 
 	"pkg/apis/...":                  {},
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},

@@ -38,7 +38,7 @@ func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) []Co
 	for _, folder := range folders {
 		found, err := configsBelow(folder, kind)
 		if err == nil && len(found) == 0 {
-			err = fmt.Errorf("%s has no %s", folder, kind.Kind)
+			err = fmt.Errorf("%s has no %s of %s", folder, kind.Kind, kind.GroupVersion())
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Laws checks a provider with provider configs. It writes each version of a config without errors in both formats, as [RoundTrip] does. The
@@ -36,10 +37,15 @@ import (
 // refuse both formats, with a reason. Configs with errors must be read without a panic, and are otherwise ignored. The test fails at once
 // if no version can be tried; for a [provider.ReferenceDeriver], one readable config is enough.
 //
-// Laws also checks that Decode returns the same at each call; that its paths lead to images, versions, flavors and regions as written; that
-// references survive a JSON round trip; that derived references are valid; that findings, including those in configs with errors, have a rule,
-// with the severity that a [provider.RuleDescriber] gives it; that ValidateReference reports at or below its path; and that
-// [provider.Check] finds no mistakes.
+// Laws also checks that Decode returns the same at each call, also if it is called twice at a time, where go test -race finds more; that it
+// refuses another API version, and unknown fields unless the provider is a [providerconfig.FieldIgnorer]; that its paths lead to images,
+// versions, flavors and regions as written; that references survive a JSON round trip; that derived references are valid; that
+// ValidateReference refuses the zero reference; and that [provider.Check] finds no mistakes.
+//
+// Findings, including those in configs with errors, must be distinct. Each must have a rule, with the severity that a
+// [provider.RuleDescriber] gives it. Those of Decode and ValidateReference must be at or below their paths. So must those in the
+// providerConfig of a worker pool: a config of its kind is tried as one. All methods that report findings, those of the validator among
+// them, are also called for a profile without a provider config, a Shoot whose worker pool has nothing but a name, and a Secret without data.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {
@@ -47,7 +53,7 @@ func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	}
 	_, derives := provider.As[provider.ReferenceDeriver[R]](cloud)
 	tried := false
-	for i, config := range configs {
+	for i, config := range append(slices.Clip(configs), Config{From: "a profile without a config"}) {
 		n, readable, err := tryConfig(cloud, config.JSON)
 		if err != nil {
 			name := config.From
@@ -64,7 +70,7 @@ func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 }
 
 // Check returns the violations that [Laws] would report for one config; nil if there are none. It is meant for fuzz targets: configs with
-// errors, or without versions, are welcome.
+// errors, or without versions, are welcome. An empty config stands for a profile without one.
 func Check[R any](cloud provider.Provider[R], config []byte) error {
 	_, _, err := tryConfig(cloud, config)
 	return err
@@ -72,20 +78,36 @@ func Check[R any](cloud provider.Provider[R], config []byte) error {
 
 // tryConfig tries all versions in a config. It returns their number, whether the config is readable, and all violations.
 func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, readable bool, err error) {
-	at := field.NewPath("config")
-	read, report := cloud.Decode(&runtime.RawExtension{Raw: config}, at)
-	again, _ := cloud.Decode(&runtime.RawExtension{Raw: bytes.Clone(config)}, at)
-	if diff := differences(read.Images, again.Images); diff != "" {
-		return 0, false, fmt.Errorf("it is read in two ways: %s", diff)
+	panicked := attempt(func() { tried, readable, err = tryVersions(cloud, config) })
+	return tried, readable, errors.Join(err, panicked)
+}
+
+func tryVersions[R any](cloud provider.Provider[R], config []byte) (tried int, readable bool, err error) {
+	if !providerconfig.HasContent(&runtime.RawExtension{Raw: config}) {
+		return 0, false, tryNothing(cloud)
 	}
-	errs := []error{checkRules(cloud, read.Images, report)}
+	at, r := field.NewPath("config"), rulesOf(cloud)
+	var meta metav1.TypeMeta
+	unreadable := json.Unmarshal(config, &meta)
+	if workers := cloud.Workers(); !workers.Kind().Empty() && meta.GroupVersionKind() == workers.Kind() {
+		r.workerConfig(workers, config)
+		return 0, false, errors.Join(r.errs...)
+	}
+	read, report, err := decodeTwice(cloud, config, at)
+	if err != nil {
+		return 0, false, err
+	}
+	r.report("the provider's Decode", report, at)
+	eachReference(read.Images, func(ref R, at *field.Path) { r.fieldErrors("ValidateReference", cloud.ValidateReference(ref, at), at) })
+	r.validator(read.Validator, report, at)
+	errs := r.errs
 	if len(report.Errors) > 0 {
 		return 0, false, errors.Join(errs...)
 	}
-	var meta metav1.TypeMeta
-	if err := json.Unmarshal(config, &meta); err != nil {
-		return 0, false, err
+	if unreadable != nil {
+		return 0, false, unreadable
 	}
+	errs = append(errs, checkStrict(cloud, config, at))
 	errs = append(errs, checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at))
 	for _, image := range read.Images {
 		for _, version := range image.Versions {

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -108,49 +110,73 @@ func checkReference(ref any) error {
 	return nil
 }
 
-// checkRules checks that each finding in a config has a rule, with the severity that the catalogue of a [provider.RuleDescriber] gives it,
-// if it is one of the provider's own, whose names begin with its type.
-func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[R], report finding.Report) error {
+// rules checks the findings of a provider.
+type rules struct {
+	// described are the severities of the rules that the provider describes, by name; nil if it describes none. The names of its own rules
+	// begin with prefix.
+	described map[string]finding.Severity
+	prefix    string
+	errs      []error
+}
+
+func rulesOf[R any](cloud provider.Provider[R]) *rules {
 	describer, describes := provider.As[provider.RuleDescriber](cloud)
-	described := map[string]finding.Severity{}
-	if describes {
-		for _, rule := range describer.Rules() {
-			described[rule.Name] = rule.Severity
+	if !describes {
+		return &rules{}
+	}
+	r := &rules{described: map[string]finding.Severity{}, prefix: cloud.Type() + "-"}
+	for _, rule := range describer.Rules() {
+		r.described[rule.Name] = rule.Severity
+	}
+	return r
+}
+
+func (r *rules) wrong(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf(format, args...))
+}
+
+// found checks that a finding has a rule, with the severity that the catalogue of a [provider.RuleDescriber] gives it, if it is one of the
+// provider's own.
+func (r *rules) found(name, at string, severity finding.Severity) {
+	switch says := r.described[name]; {
+	case name == "":
+		r.wrong("the %s at %s has no rule: set its Origin", severity, at)
+	case r.described != nil && says != severity && strings.HasPrefix(name, r.prefix):
+		r.wrong("the rule of the %s at %s, %s, is described as %q by the provider's Rules", severity, at, name, says)
+	}
+}
+
+// report checks the findings that a method returns, at or below the path at; nil is any path.
+func (r *rules) report(method string, report finding.Report, at *field.Path) {
+	r.list(method, finding.SeverityError, report.Errors, at)
+	r.list(method, finding.SeverityWarning, report.Warnings, at)
+}
+
+func (r *rules) list(method string, severity finding.Severity, list finding.List, at *field.Path) {
+	seen := sets.New[string]()
+	for i, f := range list {
+		if f.Error == nil {
+			r.wrong("%s returns %s %d without a field.Error: make it with finding.New", method, severity, i)
+			continue
+		}
+		r.found(f.Origin, f.Field, severity)
+		if at != nil && !fieldpath.Above(at.String(), f.Field) {
+			r.wrong("%s reports at %s, which is not at or below %s", method, f.Field, at)
+		}
+		if id := f.Origin + " " + f.String(); seen.Has(id) {
+			r.wrong("%s reports the same twice at %s: %s", method, f.Field, f.Detail)
+		} else {
+			seen.Insert(id)
 		}
 	}
-	var errs []error
-	found := func(name, at string, severity finding.Severity) {
-		switch says := described[name]; {
-		case name == "":
-			errs = append(errs, fmt.Errorf("the %s at %s has no rule: set its Origin", severity, at))
-		case describes && says != severity && strings.HasPrefix(name, cloud.Type()+"-"):
-			errs = append(errs, fmt.Errorf("the rule of the %s at %s, %s, is described as %q by the provider's Rules", severity, at, name, says))
-		}
+}
+
+// fieldErrors checks the errors that a method returns, at or below the path at.
+func (r *rules) fieldErrors(method string, errs field.ErrorList, at *field.Path) {
+	if slices.Contains(errs, nil) {
+		r.wrong("%s returns nil among its errors at %s", method, at)
 	}
-	inReport := func(list finding.List, severity finding.Severity) {
-		for i, f := range list {
-			if f.Error == nil {
-				errs = append(errs, fmt.Errorf("the provider's Decode returns %s %d without a field.Error: make it with finding.New", severity, i))
-				continue
-			}
-			found(f.Origin, f.Field, severity)
-		}
-	}
-	inReport(report.Errors, finding.SeverityError)
-	inReport(report.Warnings, finding.SeverityWarning)
-	eachReference(images, func(ref R, at *field.Path) {
-		for _, err := range cloud.ValidateReference(ref, at) {
-			if err == nil {
-				errs = append(errs, fmt.Errorf("ValidateReference returns nil among its errors at %s", at))
-				continue
-			}
-			found(err.Origin, err.Field, finding.SeverityError)
-			if !fieldpath.Above(at.String(), err.Field) {
-				errs = append(errs, fmt.Errorf("ValidateReference reports at %s, which is not at or below %s", err.Field, at))
-			}
-		}
-	})
-	return errors.Join(errs...)
+	r.list(method, finding.SeverityError, finding.Of(errs), at)
 }
 
 // eachReference calls a function for all references of the images, with the path that ValidateReference gets.

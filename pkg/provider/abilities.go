@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // abilities checks the abilities of a provider, each by itself and against each other.
@@ -130,7 +131,7 @@ func (a abilities[R]) checkListsAt(object string, lists []List, taken sets.Set[s
 	}
 }
 
-// checkRules reports rules without a name, or with that of another one. Nobody could look them up.
+// checkRules reports rules without a name or a severity, or with the name of another one. Nobody could look them up.
 func (a abilities[R]) checkRules() {
 	describer, describes := As[RuleDescriber](a.cloud)
 	if !describes {
@@ -143,6 +144,8 @@ func (a abilities[R]) checkRules() {
 			a.wrong("Rules", "rule %d has no name", i)
 		case described.Has(rule.Name):
 			a.wrong("Rules", "%s is described twice", rule.Name)
+		case rule.Severity != finding.SeverityError && rule.Severity != finding.SeverityWarning:
+			a.wrong("Rules", "%s has the severity %q; make it with finding.Denies or finding.Warns", rule.Name, rule.Severity)
 		}
 		described.Insert(rule.Name)
 	}

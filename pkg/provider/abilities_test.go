@@ -61,12 +61,17 @@ func (f formless) ReferenceForm() string { return f.form }
 type describing struct {
 	given.Cloud
 	names []string
+	// bare rules have nothing but a name.
+	bare []string
 }
 
 func (d describing) Rules() []finding.Rule {
 	var rules []finding.Rule
 	for _, name := range d.names {
 		rules = append(rules, finding.Denies(name, "Means.", "Repair."))
+	}
+	for _, name := range d.bare {
+		rules = append(rules, finding.Rule{Name: name})
 	}
 	return rules
 }
@@ -125,6 +130,9 @@ func TestAbilitiesThatDoNotFit(t *testing.T) {
 		"rules":             {describing{names: []string{"given-a", "given-b"}}, nil},
 		"rules without a name of their own": {describing{names: []string{"given-a", "", "given-b", "given-a"}}, []string{
 			"describing.Rules: rule 1 has no name", "describing.Rules: given-a is described twice",
+		}},
+		"rules without a severity": {describing{bare: []string{"given-a"}}, []string{
+			`describing.Rules: given-a has the severity ""; make it with finding.Denies or finding.Warns`,
 		}},
 		"lists that are not merged": {
 			extending{lists: []provider.List{

@@ -23,8 +23,9 @@ import (
 // Check returns the mistakes in a provider itself, so that they are found when an extension starts instead of at a user's request
 // (semantics S3). It reports a type that does not fit into Gardener's label for it; worker capabilities without the provider's prefix,
 // which is its type and a dash; requests for undefined capabilities or values; fields that a WorkerConfig or a worker pool does not have;
-// invalid policies; contradictory abilities; rules without a name, or with that of another one; and invalid references, which it derives for
-// a synthetic image version. The error has a line for each mistake. Nil: there is none.
+// parts of a WorkerConfig that are missing or have no effect; invalid policies; contradictory abilities; rules without a name or a
+// severity, or with the name of another one; and invalid references, which it derives for a synthetic image version. The error has a line
+// for each mistake. Nil: there is none.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
 	var errs []error
@@ -38,7 +39,12 @@ func Check[R any](provider Provider[R]) error {
 	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
 		wrong("the kind of the WorkerConfig has no version, or no kind")
 	}
-	workers.tryEmpty(wrong)
+	for _, fault := range workers.faults {
+		wrong("%s", fault)
+	}
+	if len(workers.faults) == 0 {
+		workers.tryEmpty(wrong)
+	}
 	workers.checkRequests(wrong)
 	PoliciesOf(provider).Check(wrong)
 	checkAbilities(provider, wrong)

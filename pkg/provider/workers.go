@@ -6,6 +6,7 @@ package provider
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -163,6 +164,8 @@ type Workers struct {
 	lacks func(path string) string
 	// follow are the requests with a PoolField, in their order.
 	follow []func(pool *Pool) bool
+	// faults are the mistakes in the WorkerConfig that nothing else here shows.
+	faults []string
 }
 
 // Rolling is a part of a providerConfig whose change replaces the machines of the worker pool.
@@ -198,6 +201,7 @@ func WorkersOf[W any, P interface {
 		definitions: c.Capabilities,
 		settings:    c.settings(),
 		follow:      c.follow(),
+		faults:      c.faults(),
 		lacks:       func(path string) string { return lacking(new(W), path) },
 		ask: func(pool *Pool) ([]capability.Requirement, finding.Report) {
 			config, report := read(pool)
@@ -226,6 +230,28 @@ func (c *WorkerConfig[W]) settings() []capability.Requirement {
 		settings = append(settings, r.requirement(field.NewPath(cmp.Or(r.PoolField, "providerConfig."+r.Field))))
 	}
 	return settings
+}
+
+// faults returns what is contradictory, or has no effect.
+func (c *WorkerConfig[W]) faults() (faults []string) {
+	if c.Kind.Empty() && (c.Validate != nil || c.KnownUpTo != "" || len(c.RollingUpdate) > 0) {
+		faults = append(faults, "the WorkerConfig has no Kind, so no providerConfig is read: set it, or remove Validate, KnownUpTo and RollingUpdate")
+	}
+	for _, r := range c.Requests {
+		if r.Field != "" && r.PoolField != "" {
+			faults = append(faults, fmt.Sprintf("the request %q has a Field and a PoolField; with the latter, Asks gets an empty config: "+
+				"remove one, or make two requests", r.Setting))
+		}
+		if r.Asks == nil {
+			faults = append(faults, fmt.Sprintf("the request %q has no Asks", r.Setting))
+		}
+	}
+	for _, t := range c.RollingUpdate {
+		if t.Value == nil {
+			faults = append(faults, fmt.Sprintf("the entry %q of RollingUpdate has no Value", t.Field))
+		}
+	}
+	return faults
 }
 
 // follow returns the requests that depend on the pool alone.

@@ -89,6 +89,38 @@ provider given: RollingUpdate has the Field "disk" twice`
 	}
 }
 
+// What an author leaves out, or what has no effect, is named.
+func TestCheckWorkerConfig(t *testing.T) {
+	type config = provider.WorkerConfig[given.WorkerConfig]
+	asks := func(*provider.Pool, *given.WorkerConfig) bool { return false }
+	const noKind = "the WorkerConfig has no Kind, so no providerConfig is read: set it, or remove Validate, KnownUpTo and RollingUpdate"
+	for want, c := range map[string]config{
+		"":     {},
+		noKind: {Validate: func(*given.WorkerConfig, *field.Path) field.ErrorList { return nil }},
+		`the entry "disk" of RollingUpdate has no Value`: {
+			Kind: given.WorkerKind, RollingUpdate: []provider.Trigger[given.WorkerConfig]{{Field: "disk"}},
+		},
+		`the request "x" has no Asks`: {Requests: []provider.Request[given.WorkerConfig]{
+			{Setting: "x", PoolField: "volume", Capability: capability.BootType, Values: []string{"secure"}},
+		}},
+		`the request "x" has a Field and a PoolField; with the latter, Asks gets an empty config: remove one, or make two requests`: {
+			Kind: given.WorkerKind, Requests: []provider.Request[given.WorkerConfig]{
+				{Setting: "x", Field: "disk", PoolField: "volume", Capability: capability.BootType, Values: []string{"secure"}, Asks: asks},
+			},
+		},
+	} {
+		err := provider.Check(given.Cloud{Settings: provider.WorkersOf(c)})
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != "provider given: "+want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	for _, c := range []config{{KnownUpTo: "v1"}, {RollingUpdate: []provider.Trigger[given.WorkerConfig]{{Field: "disk"}}}} {
+		if err := provider.Check(given.Cloud{Settings: provider.WorkersOf(c)}); err == nil || !strings.Contains(err.Error(), noKind) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestCheckProviderWithoutNames(t *testing.T) {
 	rolling := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
 		Kind:          schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"},

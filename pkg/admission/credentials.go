@@ -105,7 +105,7 @@ func (c *component) problems(
 	if err != nil || errs != nil {
 		return errs, err
 	}
-	for _, problem := range validate(data, field.NewPath("data")) {
+	for _, problem := range finding.Of(validate(data, field.NewPath("data"))) {
 		detail := r.object() + ": " + problem.Field + ": " + problem.Detail
 		errs = append(errs, r.finding(problem.Origin, field.ErrorTypeInvalid, detail))
 	}

@@ -224,3 +224,19 @@ func TestAnotherBindingOfTheSameSecret(t *testing.T) {
 		}
 	}
 }
+
+// scribbling returns a nil among its errors about credentials.
+type scribbling struct{ openstack.Provider }
+
+func (scribbling) ValidateCredentials(map[string][]byte, *field.Path) (string, field.ErrorList) {
+	return "", field.ErrorList{nil}
+}
+
+func TestANilAmongErrorsAboutCredentials(t *testing.T) {
+	c := componentFor(scribbling{}, garden(t))
+	c.live = garden(t, newSecret("openstack"))
+	report, err := c.checkCredentialsBinding(t.Context(), newBinding("openstack"), nil)
+	if err != nil || len(report.Errors) > 0 {
+		t.Error(err, report.Errors)
+	}
+}

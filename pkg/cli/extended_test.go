@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +147,19 @@ func TestSARIFDescribesRulesOfProviders(t *testing.T) {
 // Changes that are only possible with new machines.
 func TestRollingUpdate(t *testing.T) {
 	cases.Run(t, "testdata/rolling.txtar", commands(extendedOnly))
+}
+
+// scribbling returns a nil among its errors about references.
+type scribbling struct{ openstack.Provider }
+
+func (scribbling) ValidateReference(openstack.Image, *field.Path) field.ErrorList {
+	return field.ErrorList{nil}
+}
+
+func TestImportWithANilAmongErrors(t *testing.T) {
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	r := runFor([]cli.Provider{cli.For(scribbling{})}, "", "import", filepath.Join(importExamples, "openstack.yaml"), source)
+	if r.status != 0 || !strings.Contains(r.stdout, "+++ b/") {
+		t.Errorf("%+v", r)
+	}
 }

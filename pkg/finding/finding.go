@@ -204,11 +204,18 @@ func (r *Report) End(at *field.Path) {
 	}
 }
 
-// Add appends the report of another check.
+// Add appends the report of another check. A zero Finding in it is none, and is left out.
 func (r *Report) Add(o Report) {
-	r.Errors = append(r.Errors, o.Errors...)
-	r.Warnings = append(r.Warnings, o.Warnings...)
-	r.Silenced = append(r.Silenced, o.Silenced...)
+	add := func(list *List, found List) {
+		for _, f := range found {
+			if f.Error != nil {
+				*list = append(*list, f)
+			}
+		}
+	}
+	add(&r.Errors, o.Errors)
+	add(&r.Warnings, o.Warnings)
+	add(&r.Silenced, o.Silenced)
 	r.ErrorsLeftOut, r.WarningsLeftOut = r.ErrorsLeftOut || o.ErrorsLeftOut, r.WarningsLeftOut || o.WarningsLeftOut
 }
 

@@ -41,6 +41,16 @@ func TestANilIsNoError(t *testing.T) {
 	}
 }
 
+// A helper of an author returns no finding as the zero one.
+func TestAZeroFindingIsNone(t *testing.T) {
+	f := finding.New("a", field.ErrorTypeInvalid, field.NewPath("a"), "", "no")
+	var report finding.Report
+	report.Add(finding.Report{Errors: finding.List{{}, f}, Warnings: finding.List{f, {}}, Silenced: finding.List{{}}})
+	if len(report.Errors) != 1 || len(report.Warnings) != 1 || report.Silenced != nil || report.Errors[0].Error != f.Error {
+		t.Error(report)
+	}
+}
+
 func TestParsePath(t *testing.T) {
 	name := func(n string) fieldpath.Segment { return fieldpath.Segment{Name: n, Index: -1} }
 	index := func(i int) fieldpath.Segment { return fieldpath.Segment{Index: i} }

@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/provider"
@@ -269,22 +270,23 @@ func (t *target) refer(f *flavor) bool {
 		delete(entry, "capabilities")
 		entry["version"], whole = f.Version, entry
 	}
-	version, found := transform.ReadEntry(t.Cloud, t.apiVersion, t.kind, whole, root)
+	version, errs := transform.ReadEntry(t.Cloud, t.apiVersion, t.kind, whole, root)
 	if version != nil && len(version.Flavors) == 1 {
 		f.read = version.Flavors[0]
 		for _, r := range f.read.Regional {
-			found = append(found, t.Cloud.ValidateReference(r.Ref, r.Path)...)
+			errs = append(errs, t.Cloud.ValidateReference(r.Ref, r.Path)...)
 		}
 		if f.read.Global != nil {
-			found = append(found, t.Cloud.ValidateReference(f.read.Global.Ref, f.read.Global.Path)...)
+			errs = append(errs, t.Cloud.ValidateReference(f.read.Global.Ref, f.read.Global.Path)...)
 		}
 	}
+	found := finding.Of(errs)
 	t.wrongReferences(f, found, root, places)
 	return len(found) == 0 && version != nil
 }
 
 // wrongReferences records the provider's errors about a flavor at their places in the source.
-func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []source.Place) {
+func (t *target) wrongReferences(f *flavor, found finding.List, root *field.Path, places []source.Place) {
 	path := root.Child("machineImages").Index(0).Child("versions").Index(0)
 	if !t.keepsLegacy {
 		path = path.Child("capabilityFlavors").Index(0)
@@ -297,7 +299,7 @@ func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.P
 				place = places[i]
 			}
 		}
-		t.faults = append(t.faults, source.Fault{Place: place, Rule: source.RuleSource, Type: err.Type, Field: at, Message: source.MessageOf(err)})
+		t.faults = append(t.faults, source.Fault{Place: place, Rule: source.RuleSource, Type: err.Type, Field: at, Message: source.MessageOf(err.Error)})
 	}
 }
 

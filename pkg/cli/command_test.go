@@ -120,6 +120,7 @@ func TestExitStatus(t *testing.T) {
 		{"select -o json --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"select -o csv --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"maintenance --at=2030-01-01 --until=2029-12-31T23:00:00Z $shoot $profile", 2, "--until: 2029-12-31 is before the calendar begins, on 2030-01-01"},
+		{"maintenance --at=+20d --until=+10d $shoot $profile", 2, "is before the calendar begins"}, // both are counted from now
 		{"maintenance --until=soon $shoot $profile", 2, `invalid --until "soon"`},
 		{"maintenance --until= $shoot $profile", 2, "capkit: --until is empty: give it a value, or leave it out"},
 		{"maintenance -o ics $shoot $profile", 2, "name its last day with --until"},

@@ -32,6 +32,7 @@ func TestMaintenanceIsOfTheVeryMoment(t *testing.T) {
 	write(t, "shoot.yaml", strings.Replace(read(t, "shoot.yaml"), "\nspec:\n", manual, 1))
 	contains(t, run(t, "", "maintenance", "--at=2030-01-01", "--until=2030-12-31", "profile.yaml", "shoot.yaml").stdout,
 		"2030-01-30: Kubernetes: 1 forced\n", "2030-01-31: 1 worker pool moved to what boots nothing, 1 forced\n")
+	contains(t, run(t, "", "maintenance", "--at=2030-01-01", "--until=+30d", "profile.yaml", "shoot.yaml").stdout, "\nUntil 2030-01-31: ")
 }
 
 // A worker pool whose maintenance fails is stuck from the day on that nothing is left to move it to, and a calendar says so.

@@ -128,11 +128,15 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	return err
 }
 
-// times returns the times in the flags. It fails if a flag is invalid or the calendar would end before it begins.
+// times returns the times in the flags. It fails if a flag is invalid or the calendar would end before it begins. A distance in --until
+// counts from the time that --at names, and from now if that is a distance, too.
 func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err error) {
 	if from, until = now, now; flags.Given("at") {
 		if from, err = command.ParseTime("--at", flags.at, now); err != nil {
 			return from, until, err
+		}
+		if !strings.HasPrefix(flags.at, "+") {
+			now = from
 		}
 	}
 	switch {

@@ -164,6 +164,18 @@ func TestEntriesInBothFormats(t *testing.T) {
 	}
 }
 
+// In the legacy format nobody writes a flavor, so an error about a missing image does not mention one.
+func TestLegacyEntryWithoutImage(t *testing.T) {
+	object := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
+	edit(t, object.Spec.ProviderConfig, `"urn":"sap:gardenlinux:greatest:1592.9.0",`, "")
+	_, report := profile.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
+	const want = "gardenlinux@1592.9.0: the entry has no reference to an image; add one of urn, communityGalleryImageID, " +
+		"sharedGalleryImageID and id, or remove the entry"
+	if len(report.Errors) != 1 || report.Errors[0].Detail != want {
+		t.Error(report.Errors)
+	}
+}
+
 // Confidential machine types require an image that supports them, if the profile registers the capability.
 func TestConfidentialVM(t *testing.T) {
 	const at = "spec.provider.workers[1].machine.type"

@@ -54,7 +54,7 @@ func (r *Reading[R]) checkReferences() {
 			found.Errors = append(found.Errors, missing)
 		}
 		for i := range version.Flavors {
-			r.checkFlavorReferences(id, &version.Flavors[i], &found)
+			r.checkFlavorReferences(id, version.Legacy, &version.Flavors[i], &found)
 		}
 		onetoone.ReportUnless(r.Unread.Touches(version.Path), &r.Report, onetoone.About(id.String(), found.Errors)...)
 		r.Report.ErrorsLeftOut = r.Report.ErrorsLeftOut || found.ErrorsLeftOut
@@ -89,15 +89,20 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 	return images
 }
 
-// checkFlavorReferences checks the references of a flavor of an image version, until the report is full.
-func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *imageselector.Flavor[R], report *finding.Report) {
+// checkFlavorReferences checks the references of a flavor of an image version, until the report is full. A legacy flavor is written as an
+// entry of the version.
+func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, legacy bool, flavor *imageselector.Flavor[R], report *finding.Report) {
 	cloud, regions := r.provider, r.regions
 	if report.LeavesOut() {
 		return
 	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil && !r.derives(id, flavor) {
+		what := "flavor"
+		if legacy {
+			what = "entry"
+		}
 		report.Errors = append(report.Errors, finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
-			"the flavor has no reference to an image; add "+ReferenceForm(cloud)+", or remove the flavor"))
+			"the "+what+" has no reference to an image; add "+ReferenceForm(cloud)+", or remove the "+what))
 	}
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)

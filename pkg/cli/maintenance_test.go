@@ -46,3 +46,50 @@ func TestACalendarSaysWhoIsStuckAfterAFailure(t *testing.T) {
 		t.Errorf("what fails is said once: %s", r.stdout)
 	}
 }
+
+// What happens to many worker pools or Shoots is one line of text, below a count and what is to be prevented. JSON has every one.
+func TestMaintenanceOfManyIsOneLine(t *testing.T) {
+	shoot := read(t, examples+"/shoot-trusted-launch.yaml")
+	files := map[string]string{"profile.yaml": read(t, root+"/docs/examples/newer-version.yaml")}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		files[name+".yaml"] = strings.Replace(shoot, "name: bank", "name: "+name, 1)
+	}
+	inFolder(t, files)
+	const (
+		four = "Shoots garden-demo/a, garden-demo/b, garden-demo/c, garden-demo/d: "
+		web  = "4 worker pools of " + four + "gardenlinux@1877.5.0 is updated to 1877.6.0\n"
+		all  = four + "Kubernetes 1.33.2 is updated to 1.33.3\n"
+	)
+	for _, file := range []string{"b.yaml", "c.yaml", "d.yaml"} {
+		contains(t, run(t, "", "maintenance", "--webhook=true", "--at=2030-01-01", "profile.yaml", file).stdout, ", worker pool web: ")
+	}
+	text := run(t, "", "maintenance", "--webhook=true", "--at=2030-01-01", ".").stdout
+	contains(t, text, "4 worker pools updated, 4 kept; Kubernetes: 4 updated\n4 worker pools of "+four+"gardenlinux@1877.5.0 stays: ", web, all)
+	if strings.Count(text, "\n") != 4 {
+		t.Errorf("four lines are expected: %s", text)
+	}
+	if n := strings.Count(run(t, "", "maintenance", "--at=2030-01-01", "-o=json", ".").stdout, `"pool": `); n != 8 {
+		t.Errorf("JSON has %d worker pools", n)
+	}
+	contains(t, run(t, "", "maintenance", "--webhook=true", "--at=2030-01-01", "--until=2030-12-31", ".").stdout, "  "+web, "  "+all,
+		"2030-01-31: 4 worker pools stuck\n  4 worker pools of "+four+"gardenlinux@1877.5.0 is stuck: nothing replaces it: ")
+	write(t, "b.yaml", strings.ReplaceAll(files["b.yaml"], "type: medium_4_8", "type: large"))
+	write(t, "profile.yaml", strings.Replace(files["profile.yaml"], "  machineTypes:\n", "  machineTypes:\n  - {name: large, cpu: 8, gpu: 0, memory: 16Gi}\n", 1))
+	contains(t, run(t, "", "maintenance", "--webhook=true", "--at=2030-01-31", ".").stdout, "4 worker pools stuck, 4 forced; ",
+		"garden-demo/d, such as garden-demo/a, worker pool ledger: gardenlinux@1877.5.0 is stuck: nothing replaces it: ")
+}
+
+// The first line of text is about what is to be prevented, whichever Shoot it concerns.
+func TestMaintenanceSaysTheWorstFirst(t *testing.T) {
+	shoot := read(t, examples+"/shoot-trusted-launch.yaml")
+	i := strings.Index(shoot, "    - name: ledger")
+	k := strings.Index(shoot, "    - name: web")
+	if i < 0 || k < i {
+		t.Fatal("the example is another one")
+	}
+	inFolder(t, map[string]string{"profile.yaml": read(t, root+"/docs/examples/newer-version.yaml"), "shoot.yaml": shoot[:i] + shoot[k:] + shoot[i:k]})
+	text := run(t, "", "maintenance", "--webhook=true", "--at=2030-02-01", "profile.yaml", "shoot.yaml").stdout
+	if !strings.HasPrefix(text, "garden-demo/bank, worker pool ledger: gardenlinux@1877.5.0 is stuck: ") {
+		t.Error(text)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/report"
@@ -37,6 +38,8 @@ type MaintainedPool struct {
 	Reason string `json:"reason,omitempty"`
 	// Boots is false if Gardener stores To although the pool cannot boot it, because no capkit component is installed. Nil otherwise.
 	Boots *bool `json:"boots,omitempty"`
+
+	machineType, region string
 }
 
 // Who names the Shoot and its worker pool.
@@ -70,7 +73,10 @@ func (k MaintainedKubernetes) wrong() bool {
 }
 
 // String describes the pool's outcome.
-func (p MaintainedPool) String() string {
+func (p MaintainedPool) String() string { return p.Who() + ": " + p.says() }
+
+// does describes what happens to the pool's version.
+func (p MaintainedPool) does() string {
 	does := map[maintenance.Action]string{
 		maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
 		maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
@@ -78,6 +84,11 @@ func (p MaintainedPool) String() string {
 	if p.Boots != nil && p.To != p.From {
 		does += ", and boots nothing then"
 	}
+	return does
+}
+
+// says describes the outcome without the Shoot and the pool.
+func (p MaintainedPool) says() string {
 	image := maintenance.Image{Name: p.Image, Version: p.From}.String()
 	switch {
 	case p.Image == "":
@@ -85,7 +96,7 @@ func (p MaintainedPool) String() string {
 	case p.From == "":
 		image = p.Image + ", no version named,"
 	}
-	text := fmt.Sprintf("%s: %s %s", p.Who(), image, does)
+	text := image + " " + p.does()
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}
@@ -93,7 +104,10 @@ func (p MaintainedPool) String() string {
 }
 
 // String describes the version's outcome.
-func (k MaintainedKubernetes) String() string { return k.Who() + ": Kubernetes " + k.Does() }
+func (k MaintainedKubernetes) String() string { return k.Who() + ": " + k.says() }
+
+// says describes the outcome without the Shoot and the pool.
+func (k MaintainedKubernetes) says() string { return "Kubernetes " + k.Does() }
 
 // Does describes the outcome without the Shoot.
 func (k MaintainedKubernetes) Does() string {
@@ -130,12 +144,27 @@ func (a *Maintained) rows() (rows [][]string) {
 	return rows
 }
 
-// print writes the answer as text.
+// print writes the answer as text: first what the user should prevent, the worst first. If entries share lines, it first counts them.
 func (a *Maintained) print(w io.Writer) {
-	for _, p := range a.Pools {
-		report.Printf(w, "%s\n", p)
+	entries := make([]Entry, 0, len(a.Pools)+len(a.Kubernetes))
+	for i := range a.Pools {
+		entries = append(entries, &a.Pools[i])
 	}
-	for _, k := range a.Kubernetes {
-		report.Printf(w, "%s\n", k)
+	for i := range a.Kubernetes {
+		entries = append(entries, &a.Kubernetes[i])
+	}
+	rank := func(e Entry) int {
+		if e.wrong() {
+			return e.severity()
+		}
+		return len(severities)
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return rank(a) - rank(b) })
+	lines := linesOf(entries)
+	if len(lines) < len(entries) {
+		report.Printf(w, "%s\n", summary(entries))
+	}
+	for _, line := range lines {
+		report.Printf(w, "%s\n", line)
 	}
 }

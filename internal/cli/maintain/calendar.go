@@ -6,6 +6,7 @@ package maintain
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -38,6 +39,11 @@ type Day struct {
 // Entry is the effect of maintenance on a worker pool, [*MaintainedPool], or on a Kubernetes version, [*MaintainedKubernetes].
 type Entry interface {
 	fmt.Stringer
+	// Who names the Shoot, and the worker pool if there is one; says describes the effect on them.
+	Who() string
+	says() string
+	// kind identifies the effect among the entries of a text.
+	kind() string
 	// wrong reports whether the user should prevent it.
 	wrong() bool
 	// severity returns an index into severities.
@@ -55,7 +61,8 @@ var severities = []struct {
 	{"failing", func(a maintenance.Action, _ bool) bool { return a == maintenance.Fails }},
 	{"moved to what boots nothing", func(_ maintenance.Action, boots bool) bool { return !boots }},
 	{"forced", func(a maintenance.Action, _ bool) bool { return a == maintenance.Forced }},
-	{"updated", func(maintenance.Action, bool) bool { return true }},
+	{"updated", func(a maintenance.Action, _ bool) bool { return a != maintenance.Stays }},
+	{"kept", func(maintenance.Action, bool) bool { return true }},
 }
 
 func severityOf(action maintenance.Action, boots bool) (index int) {
@@ -216,15 +223,13 @@ func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, 
 }
 
 // summary counts the effects: "1 worker pool stuck, 2 forced; Kubernetes: 4 forced".
-func summary(days ...Day) string {
+func summary(entries []Entry) string {
 	var parts []string
 	for _, pools := range []bool{true, false} {
 		counts := make([]int, len(severities))
-		for _, day := range days {
-			for _, e := range day.Entries {
-				if _, isPool := e.(*MaintainedPool); isPool == pools {
-					counts[e.severity()]++
-				}
+		for _, e := range entries {
+			if _, isPool := e.(*MaintainedPool); isPool == pools {
+				counts[e.severity()]++
 			}
 		}
 		var said []string
@@ -247,8 +252,8 @@ func summary(days ...Day) string {
 	return strings.Join(parts, "; ")
 }
 
-// printCalendar prints a landscape's days in a format. The text says so if not all Shoots were followed.
-func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time, all bool) error {
+// printCalendar prints a landscape's days in a format. The text says so if some Shoots could not be followed.
+func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time, complete bool) error {
 	if format == calendarFormat {
 		return printICS(w, landscape, days)
 	}
@@ -259,17 +264,18 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 		days = []Day{}
 	}
 	return command.PrintAs(w, format, days, func(w io.Writer) {
-		sum := "nothing happens"
-		if len(days) > 0 {
-			sum = summary(days...)
+		var all []Entry
+		for _, day := range days {
+			all = append(all, day.Entries...)
 		}
-		if !all {
+		sum := cmp.Or(summary(all), "nothing happens")
+		if !complete {
 			sum += ", as far as the Shoots could be checked"
 		}
 		for _, day := range days {
-			report.Printf(w, "%s: %s\n", day.Date, summary(day))
-			for _, e := range day.Entries {
-				report.Printf(w, "  %s\n", e)
+			report.Printf(w, "%s: %s\n", day.Date, summary(day.Entries))
+			for _, line := range linesOf(day.Entries) {
+				report.Printf(w, "  %s\n", line)
 			}
 			fmt.Fprintln(w)
 		}
@@ -287,7 +293,7 @@ func rowsOfDays(days []Day) (rows [][]string) {
 	return rows
 }
 
-// mostListed limits the entries in a calendar event: calendar programs show only a few kilobytes of one.
+// mostListed limits the lines in a calendar event: calendar programs show only a few kilobytes of one.
 const mostListed = 50
 
 // printICS prints days as iCalendar (RFC 5545), each as an all-day event. The output does not depend on the current
@@ -301,15 +307,15 @@ func printICS(w io.Writer, landscape string, days []Day) error {
 		if err != nil {
 			return err
 		}
-		lines := make([]string, 0, len(day.Entries))
-		for _, e := range day.Entries {
-			lines = append(lines, words.Printable(e.String()))
+		lines := linesOf(day.Entries)
+		for i := range lines {
+			lines[i] = words.Printable(lines[i])
 		}
 		event := calendar.AddEvent(fmt.Sprintf("%s-%x@maintenance.capkit", day.Date, sum[:4]))
 		event.SetDtStampTime(date)
 		event.SetAllDayStartAt(date)
 		event.SetAllDayEndAt(date.Add(24 * time.Hour))
-		event.SetSummary("Gardener maintenance: " + summary(day))
+		event.SetSummary("Gardener maintenance: " + summary(day.Entries))
 		event.SetDescription(words.JoinFirst(len(lines), lines[:min(len(lines), mostListed)], "\n"))
 	}
 	var text bytes.Buffer

@@ -317,7 +317,9 @@ func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) strin
 // pool returns the outcome for a worker pool's image.
 func (m *shootMaintenance) pool(i int) MaintainedPool {
 	from := m.pools[i].Version
-	p := MaintainedPool{Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from}
+	p := MaintainedPool{
+		Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from, machineType: m.pools[i].MachineType, region: m.pools[i].Region,
+	}
 	p.Action, p.To = m.Outlook.Image(i)
 	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener would refuse the Shoot
 		p.Reason = strings.TrimPrefix(about, "; ")

@@ -804,6 +804,43 @@ func TestImportIntoGeneratedNames(t *testing.T) {
 	}
 }
 
+// What is the same in many regions, or for many profiles, is said once.
+func TestImportSaysOnceWhatManyHave(t *testing.T) {
+	regions := strings.Builder{}
+	for i := range 6 {
+		fmt.Fprintf(&regions, "  - {name: new-%d, zones: [{name: new-%da}]}\n", i, i)
+	}
+	parent := strings.Replace(read(t, examples+"/cloudprofile.yaml"), "  - name: europe\n", regions.String()+"  - name: europe\n", 1)
+	files := map[string]string{"parent.yaml": parent, "list": "apiVersion: capkit/v1\nkind: ImageList\nimages:\n- name: gardenlinux\n  version: 1877.9.0\n" +
+		"  flavors: [{capabilities: {architecture: [amd64], hypervisor: [virtualized]}, regions: [{name: europe, id: " +
+		"ed3b4c3d-941f-456a-a551-bd52b8397443}, {name: asia, id: ed3b4c3d-941f-456a-a551-bd52b8397444}]}]\n"}
+	for i := range 7 {
+		child := strings.Replace(read(t, examples+"/namespacedcloudprofile.yaml"), "  name: team\n", fmt.Sprintf("  name: team-%d\n", i), 1)
+		files[fmt.Sprintf("child-%d.yaml", i)] = child
+	}
+	inFolder(t, files)
+	r := importing("--from=list:list", ".")
+	const (
+		flavor = "{architecture: [amd64], hypervisor: [virtualized]}"
+		seven  = "garden-demo/team-0, garden-demo/team-1, garden-demo/team-2, garden-demo/team-3, garden-demo/team-4, and 2 more: gardenlinux@1877.9.0: "
+	)
+	contains(t, r.stderr,
+		"regions new-0, new-1, new-2, new-3, new-4, and 1 more: the source has no image of gardenlinux@1877.9.0 for "+flavor+" [import-region-missing]\n",
+		"note: "+seven+"its parent has the version, which it inherits\n", "\n"+seven+"unchanged, no flavors in no regions\n")
+	if n := strings.Count(r.stderr, "1877.9.0: "); n != 3 {
+		t.Errorf("%d lines: %s", n, r.stderr)
+	}
+	list, there := strings.ReplaceAll(files["list"], "1877.9.0", "1877.5.0"), ""
+	for i := range 6 {
+		list = strings.Replace(list, "regions: [", fmt.Sprintf("regions: [{name: new-%d, id: other-%d}, ", i, i), 1)
+		there += fmt.Sprintf("          - {name: new-%d, id: 1234-%d}\n", i, i)
+	}
+	write(t, "list", list)
+	write(t, "parent.yaml", strings.Replace(parent, "          - name: europe\n            id: 1234-amd64-virt\n", there, 1))
+	contains(t, importing("--from=list:list", "parent.yaml").stderr, "regions new-0, new-1, new-2, new-3, new-4, and 2 more: "+
+		"gardenlinux@1877.5.0 has another image here than in the source, for "+flavor+"; --replace replaces it [import-conflict]\n")
+}
+
 // Findings in one landscape do not prevent an import into the next one.
 func TestImportIntoSeveralLandscapesWithFindings(t *testing.T) {
 	dir := t.TempDir()

@@ -139,7 +139,7 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 		a := admin("import", "-w", "-A", ofProfile, source)
 		Expect(a.status).To(Equal(1), a.stderr)
 		Expect(a.stderr).To(MatchRegexp(
-			`gardenlinux@1877\.5\.0: region europe has another image than the source, .*--replace replaces it; it is used by Shoot garden-demo/importer`))
+			`region europe: gardenlinux@1877\.5\.0 has another image here than in the source, .*--replace replaces it; it is used by Shoot garden-demo/importer`))
 		a = admin("import", "-A", ofProfile, source, "--replace")
 		Expect(a.status).To(Equal(0), a.stderr)
 		Expect(a.stdout).To(ContainSubstring("id: europe-1877.5.0-other\n"))

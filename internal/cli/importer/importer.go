@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -238,7 +239,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 		}
 		flags.options.Map, faults = given, append(faults, wrong...)
 	}
-	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: text}
+	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, noted: map[string][]string{}, text: text}
 	for _, f := range faults {
 		run.faults = append(run.faults, ofFault(f))
 	}
@@ -260,7 +261,7 @@ func (run *importing) finish() error {
 	}
 	wrong := slices.ContainsFunc(run.findings, isError)
 	for _, note := range run.notes {
-		report.Printf(c.Stderr, "note: %s\n", note)
+		report.Printf(c.Stderr, "note: %s\n", strings.TrimPrefix(words.Few(run.noted[note])+": "+note, ": "))
 	}
 	changed := run.files
 	if wrong {
@@ -300,12 +301,30 @@ func (run *importing) answer() any {
 	return &answer{run.profiles}
 }
 
-// say prints a summary for each profile.
+// say prints a summary for each profile. Profiles that do not change share a line if it says the same.
 func (run *importing) say(changed []files.Changed, wrong bool) {
 	w := run.call.Stderr
+	text := func(v release.Version) string {
+		return fmt.Sprintf("%s@%s: %s, %s in %s", v.Image, v.Version, v.Action, report.Count(v.Flavors, "flavor"), report.Count(v.Regions, "region"))
+	}
+	unchanged := map[string][]string{}
 	for _, p := range run.profiles {
 		for _, v := range p.Versions {
-			report.Printf(w, "%s: %s@%s: %s, %s in %s\n", p.Profile, v.Image, v.Version, v.Action, report.Count(v.Flavors, "flavor"), report.Count(v.Regions, "region"))
+			if p.Plan == nil {
+				unchanged[text(v)] = append(unchanged[text(v)], p.Profile)
+			}
+		}
+	}
+	for _, p := range run.profiles {
+		for _, v := range p.Versions {
+			names := []string{p.Profile}
+			if p.Plan == nil {
+				names = unchanged[text(v)]
+				delete(unchanged, text(v))
+			}
+			if len(names) > 0 {
+				report.Printf(w, "%s: %s\n", words.Few(names), text(v))
+			}
 		}
 		if p.Plan != nil {
 			plan.Print(p.Plan, w)

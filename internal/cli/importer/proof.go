@@ -185,7 +185,7 @@ func (l *inLandscape) noteOld(old []report.Finding, format string) {
 	}
 	for _, o := range l.order {
 		if n := counts[report.Object(o.Identity)]; n > 0 {
-			l.importing.notes = append(l.importing.notes, l.answers[o].Profile+": "+fmt.Sprintf(format, report.Count(n, "error")))
+			l.note(l.answers[o].Profile, fmt.Sprintf(format, report.Count(n, "error")))
 		}
 	}
 }

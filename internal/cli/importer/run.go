@@ -42,7 +42,9 @@ type importing struct {
 	profiles []*imported
 	findings []report.Finding
 	notes    []string
-	files    []files.Changed
+	// noted has the names of the profiles that a note is about; none if it is about all.
+	noted map[string][]string
+	files []files.Changed
 }
 
 // load reads the inputs as one landscape or, if two arguments contain objects of the same name, as one landscape for each argument.
@@ -267,10 +269,20 @@ func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile)
 		l.Findings = append(l.Findings, found)
 	}
 	for _, note := range result.Notes {
-		l.importing.notes = append(l.importing.notes, name+": "+note)
+		l.note(name, note)
 	}
 	if len(result.Errors)+len(result.Faults) == 0 && len(result.Ops) > 0 {
 		l.becomes[o] = files.Edit{Ops: result.Ops}
+	}
+}
+
+// note adds a note about a profile. One that many profiles have is printed once.
+func (run *importing) note(profile, note string) {
+	if run.noted[note] == nil {
+		run.notes = append(run.notes, note)
+	}
+	if !slices.Contains(run.noted[note], profile) {
+		run.noted[note] = append(run.noted[note], profile)
 	}
 }
 

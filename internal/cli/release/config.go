@@ -153,8 +153,8 @@ func (w *wanted) sharesOne(t *target) bool {
 			continue
 		}
 		if g != nil && !t.sameImage(g.Ref, f.read.Global.Ref) {
-			w.conflict(t, f.same.flavor.Path.String(), "the source has a different image for %s, and the provider config one for all architectures",
-				t.format(f.declares))
+			w.conflict(t, f.same.flavor.Path.String(), "%s: the source has a different image for %s, and the provider config one for all architectures",
+				w.id, t.format(f.declares))
 			return true
 		}
 		of[f.same] = f.read.Global
@@ -178,14 +178,15 @@ func (w *wanted) conflict(t *target, at, format string, args ...any) {
 	if by := t.usedBy(w.id); len(by) > 0 {
 		used = "; it is used by " + words.Few(by)
 	}
-	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s%s", w.id, fmt.Sprintf(format, args...), used)
+	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s%s", fmt.Sprintf(format, args...), used)
 }
 
 // replaceRegion replaces another reference in a region, or reports a conflict.
 func (t *target) replaceRegion(w *wanted, f *flavor, path *field.Path, elsewhere bool, r imageselector.Regional[any]) {
 	at := path.String()
 	if !t.options.Replace || elsewhere {
-		w.conflict(t, at, "region %s has another image than the source, for %s; --replace replaces it", r.Region, t.format(f.declares))
+		w.conflict(t, at, "region %s: %s has another image here than in the source, for %s; --replace replaces it",
+			words.Quoted(r.Region), w.id, t.format(f.declares))
 		return
 	}
 	only := *f
@@ -239,7 +240,7 @@ func (t *target) replaceGlobal(w *wanted, f *flavor) {
 	case len(t.differing(in, is, beside)) == 0:
 		return
 	case !t.options.Replace:
-		w.conflict(t, at, "%s has another image than in the source; --replace replaces it", t.format(f.declares))
+		w.conflict(t, at, "%s: %s has another image than in the source; --replace replaces it", w.id, t.format(f.declares))
 		return
 	case !stays:
 		t.add(edit.Delete(path))
@@ -272,8 +273,8 @@ func (t *target) insertRegion(path string, entry any) {
 // addFlavor adds a flavor to an existing version.
 func (t *target) addFlavor(w *wanted, f *flavor) {
 	if m := w.refersTo(t, f); m != nil {
-		w.conflict(t, m.flavor.Path.String(), "an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
-			t.format(f.declares))
+		w.conflict(t, m.flavor.Path.String(), "%s: an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
+			w.id, t.format(f.declares))
 		return
 	}
 	i := slices.IndexFunc(w.has, func(m *mappedFlavor) bool { return !m.version.Legacy })

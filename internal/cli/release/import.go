@@ -354,7 +354,7 @@ func (t *target) missing(w *wanted) (found int) {
 		}
 		if len(without) > 0 {
 			t.warnings = append(t.warnings, problem(RuleRegionMissing, field.ErrorTypeNotFound, t.orParent(fmt.Sprintf("spec.regions[%d]", i)),
-				"%s: the source has no image in region %s of %s", w.id, words.Quoted(region), strings.Join(without, ", ")))
+				"region %s: the source has no image of %s for %s", words.Quoted(region), w.id, strings.Join(without, ", ")))
 		}
 	}
 	return found

@@ -101,6 +101,27 @@ func TestPlanAndMigrateSayItOnceOfMany(t *testing.T) {
 	}
 }
 
+// NamespacedCloudProfiles with machine types of their own share a line, if there are many of them.
+func TestPlanSaysItOnceOfManyOwnMachineTypes(t *testing.T) {
+	old := read(t, examples+"/cloudprofile.yaml")
+	child := read(t, examples+"/namespacedcloudprofile.yaml")
+	files := map[string]string{"old.yaml": old, "new.yaml": strings.ReplaceAll(old, "id: 1234-amd64-virt", "id: changed")}
+	for i := range 4 {
+		own := strings.NewReplacer("name: team", fmt.Sprintf("name: team-%d", i), "large_16_32", fmt.Sprintf("large-%d", i))
+		files[fmt.Sprintf("%d.yaml", i)] = own.Replace(child)
+	}
+	inFolder(t, files)
+	const image = "gardenlinux@1877.5.0 on large-%d in europe boots id changed instead of id 1234-amd64-virt"
+	three := run(t, "", "plan", "old.yaml", "new.yaml", "0.yaml", "1.yaml", "2.yaml").stdout
+	contains(t, three, "through NamespacedCloudProfile garden-demo/team-0: "+fmt.Sprintf(image, 0), fmt.Sprintf(image, 2))
+	four := run(t, "", "plan", "old.yaml", "new.yaml", ".").stdout
+	contains(t, four, "other-image (5): ", "  through NamespacedCloudProfiles garden-demo/team-0, garden-demo/team-1, garden-demo/team-2, garden-demo/team-3: "+
+		"gardenlinux@1877.5.0 on large-0, large-1, large-2, large-3 in europe boots id changed instead of id 1234-amd64-virt, ")
+	if strings.Count(four, "through") != 1 {
+		t.Error(four)
+	}
+}
+
 // GitHub takes comments of up to 65,536 characters.
 func TestPlanAsACommentOfLimitedLength(t *testing.T) {
 	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "1%[1]dGi")})

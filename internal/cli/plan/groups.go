@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -48,33 +49,55 @@ func grouped(p *changes.Planned, kind changes.Kind) []*group {
 		several = append(several, versions, profiles)
 	}
 	for _, which := range several {
-		groups = merged(groups, which)
+		groups = merged(groups, 1, which)
+	}
+	if slices.Contains([]changes.Kind{changes.OtherImage, changes.New, changes.Gone}, kind) { // each may have machine types of its own
+		groups = merged(groups, apart, types, profiles)
 	}
 	return groups
 }
 
-// merged merges groups that say the same and differ in one sort of names alone. It joins their pools.
-func merged(groups []*group, which int) []*group {
-	var order []*group
-	known := map[string]*group{}
-	for _, g := range groups {
-		parts := g.says()
-		for i, names := range g.names {
-			if i != which {
-				parts = append(append(parts, ""), names...)
-			}
-		}
-		id := strings.Join(parts, "\x00")
-		first := known[id]
-		if first == nil {
-			known[id] = g
+// apart is the number of NamespacedCloudProfiles that are named apart if they have different machine types.
+const apart = 3
+
+// merged merges groups that say the same and differ in some sorts of names alone, if they are more than few. It joins their pools.
+func merged(groups []*group, few int, which ...int) (order []*group) {
+	same := map[string][]*group{}
+	ids := make([]string, len(groups))
+	for i, g := range groups {
+		ids[i] = g.saysBut(which)
+		same[ids[i]] = append(same[ids[i]], g)
+	}
+	for i, g := range groups {
+		all := same[ids[i]]
+		switch {
+		case len(all) <= few:
 			order = append(order, g)
-			continue
+		case g == all[0]:
+			for _, other := range all[1:] {
+				for _, sort := range which {
+					g.names[sort] = append(g.names[sort], other.names[sort]...)
+				}
+				g.Pools = append(g.Pools, other.Pools...)
+			}
+			for _, sort := range which {
+				g.names[sort] = resolve.Distinct(g.names[sort])
+			}
+			order = append(order, g)
 		}
-		first.names[which] = append(first.names[which], g.names[which]...)
-		first.Pools = append(first.Pools, g.Pools...)
 	}
 	return order
+}
+
+// saysBut returns what the group says, and its names, but those of some sorts.
+func (g *group) saysBut(which []int) string {
+	parts := g.says()
+	for i, names := range g.names {
+		if !slices.Contains(which, i) {
+			parts = append(append(parts, ""), names...)
+		}
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // says returns what the group says, apart from names and pools. A profile is not merged with its NamespacedCloudProfiles.

@@ -39,7 +39,8 @@ type MaintainedPool struct {
 	// Boots is false if Gardener stores To although the pool cannot boot it, because no capkit component is installed. Nil otherwise.
 	Boots *bool `json:"boots,omitempty"`
 
-	machineType, region string
+	// Cell has the pool's machine type and its region, which Reason may name.
+	Cell [2]string `json:"-"`
 }
 
 // Who names the Shoot and its worker pool.

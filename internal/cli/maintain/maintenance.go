@@ -318,7 +318,8 @@ func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) strin
 func (m *shootMaintenance) pool(i int) MaintainedPool {
 	from := m.pools[i].Version
 	p := MaintainedPool{
-		Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from, machineType: m.pools[i].MachineType, region: m.pools[i].Region,
+		Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from,
+		Cell: [2]string{m.pools[i].MachineType, m.pools[i].Region},
 	}
 	p.Action, p.To = m.Outlook.Image(i)
 	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener would refuse the Shoot

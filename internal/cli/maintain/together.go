@@ -21,7 +21,7 @@ const alike = 3
 // kind identifies what happens to the pool, whatever its machine type and its region. If the pool keeps its version, or boots nothing, it
 // does not matter which version that is.
 func (p MaintainedPool) kind() string {
-	names, from := []string{p.machineType, "*", p.region, "*"}, p.From
+	names, from := []string{p.Cell[0], "*", p.Cell[1], "*"}, p.From
 	if p.Action == maintenance.Stays || p.Action == maintenance.Fails || p.Boots != nil {
 		names, from = append(names, from, "*"), ""
 	}

@@ -41,6 +41,25 @@ func TestSaidOnceOfMany(t *testing.T) {
 	}
 }
 
+// Worker pools that get no image for one reason are reported once, whatever their machine types and versions. JSON has each.
+func TestOneReasonIsSaidOnceOfMany(t *testing.T) {
+	pool := "    - {name: p%[1]d, minimum: 1, maximum: 1, zones: [europe-1a], volume: {type: default, size: 20Gi}, " +
+		"machine: {type: m%[1]d, image: {name: gardenlinux, version: 1877.5.0}}}\n"
+	text, _, _ := strings.Cut(read(t, examples+"/shoot.yaml"), "    - name: web\n")
+	profile := read(t, examples+"/cloudprofile.yaml")
+	types := many(9, "  - {name: m%d, cpu: 4, gpu: 0, memory: 8Gi, capabilities: {architecture: [amd64], hypervisor: [virtualised]}}\n")
+	inFolder(t, map[string]string{"shoot.yaml": text + many(9, pool), "profile.yaml": strings.Replace(profile, "  machineTypes:\n", "  machineTypes:\n"+types, 1)})
+	said := run(t, "", "lint", ".").stdout
+	contains(t, said, "error: worker pool p1: no image fits machine type m1 with gardenlinux@1877.5.0 in region europe: the profile has an error at "+
+		"spec.machineTypes[0].capabilities.hypervisor[0]; repair that first [no-image-fits]\n", "    for the same reason 8 times more: shoot.yaml:")
+	if n := strings.Count(said, "no image fits"); n != 1 {
+		t.Errorf("said %d times: %s", n, said)
+	}
+	if n := strings.Count(run(t, "", "lint", "-o=json", ".").stdout, `"no-image-fits"`); n != 9 {
+		t.Errorf("%d of 9 in JSON", n)
+	}
+}
+
 // A cloud that offers many machine types in only one of its zones, and an inventory of only one region.
 func TestVerifySaysItOnceOfMany(t *testing.T) {
 	profile := withTypes(t, 5, "m%d", "8Gi")

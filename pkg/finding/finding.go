@@ -56,6 +56,8 @@ type Subject struct {
 	Image, Version string
 	// Pool is the name of a worker pool, in the one finding that gives the reason why the pool gets no image.
 	Pool string
+	// Reason is the part of the text that says why, if the rest of it names the pool's machine type, image and region.
+	Reason string
 }
 
 // Suggestion replaces a part of the manifest with what was probably meant.

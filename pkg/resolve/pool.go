@@ -273,8 +273,11 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 	if !p.HasRegion(r.Pool.Region) {
 		region += fmt.Sprintf(", which is not in the profile (%s%s)", words.Few(p.Regions()), meantRegion(p.Profile, r.Pool.Region))
 	}
-	return ruleNoImage.Fault(field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
-		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r, nil))
+	reason := p.rejections(r, nil)
+	refusal := ruleNoImage.Fault(field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
+		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, reason)
+	refusal.Subject.Reason = reason
+	return refusal
 }
 
 // misnamedType continues the error about an unknown machine type if the profile has a machine type with an invalid name.

@@ -52,7 +52,7 @@ func pointers(findings []Finding) []*Finding {
 	return all
 }
 
-// Group is one finding, or several with the same message about the same or different subjects.
+// Group is one finding, or several with the same message about the same or different subjects, or several for the same reason.
 type Group []*Finding
 
 // Groups returns findings in groups, ordered by the first finding of each. A few similar ones stay separate.
@@ -65,6 +65,9 @@ func Groups(findings []*Finding) []Group {
 	each := func(do func(f *Finding, key said)) {
 		for _, f := range findings {
 			before, _, after := f.split()
+			if f.Subject.Reason != "" {
+				before, after = "", index.ReplaceAllString(f.Subject.Reason, "[]")
+			}
 			do(f, said{f.Severity, f.Rule, before, after})
 		}
 	}
@@ -80,6 +83,9 @@ func Groups(findings []*Finding) []Group {
 	})
 	return groups
 }
+
+// index matches an index in a path. Reasons that differ in indices are the same one, about several parts of a list.
+var index = regexp.MustCompile(`\[\d+\]`)
 
 // value matches the beginning of a message about a value, in the notation of Gardener and Kubernetes.
 var value = regexp.MustCompile(`^[A-Z][a-z]+ value: ("(?:[^"\\]|\\.)*"): `)
@@ -97,7 +103,16 @@ func (f *Finding) split() (before, who, after string) {
 	return "", who, f.Message[len(who):]
 }
 
-// Message returns the common message of the findings, with all subjects.
+// alike reports whether all findings have the same message, apart from their subjects.
+func (g Group) alike() bool {
+	before, _, after := g[0].split()
+	return !slices.ContainsFunc(g, func(f *Finding) bool {
+		b, _, a := f.split()
+		return b != before || a != after
+	})
+}
+
+// Message returns the common message of the findings, with all subjects; that of the first one if they only have the same reason.
 func (g Group) Message() string {
 	before, who, after := g[0].split()
 	var all []string
@@ -108,7 +123,7 @@ func (g Group) Message() string {
 			all = append(all, other)
 		}
 	}
-	if len(all) < 2 {
+	if len(all) < 2 || !g.alike() {
 		return g[0].Message
 	}
 	noun := who[:strings.LastIndexByte(who, ' ')+1] // perhaps the noun of all subjects, as in "machine type a"
@@ -131,7 +146,11 @@ func (g Group) Others(place func(*Finding) string) string {
 	for _, other := range more[:min(first, len(more))] {
 		places = append(places, place(other))
 	}
-	return fmt.Sprintf("the same %d times more: %s", len(more), words.JoinFirst(len(more), places, ", "))
+	same := "the same"
+	if !g.alike() {
+		same = "for the same reason"
+	}
+	return fmt.Sprintf("%s %d times more: %s", same, len(more), words.JoinFirst(len(more), places, ", "))
 }
 
 // writeGroups writes each group as one finding. For larger groups, hint says how to print each finding.

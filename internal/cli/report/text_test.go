@@ -37,6 +37,31 @@ func text(t *testing.T, options report.Options, findings ...report.Finding) stri
 	return out.String()
 }
 
+// Findings that say the same about different names, for one reason, are written once, too, whatever their indices.
+func TestWhatHasOneReasonIsSaidOnce(t *testing.T) {
+	var findings []report.Finding
+	for line := 1; line <= 6; line++ {
+		reason := fmt.Sprintf("the profile has an error at spec.machineTypes[%d]", line%5)
+		f := found("no-image-fits", fmt.Sprintf("worker pool a: no image fits machine type m%d in region europe: %s", line, reason), line)
+		f.Subject.Reason = reason
+		findings = append(findings, f)
+	}
+	other := findings[5]
+	other.Line, other.Subject.Reason = 7, "the profile has no image"
+	want := `a.yaml:1:3: warning: worker pool a: no image fits machine type m1 in region europe: the profile has an error at spec.machineTypes[1] [no-image-fits]
+    CloudProfile a: spec.x[1]
+    for the same reason 5 times more: a.yaml:2:3, a.yaml:3:3, a.yaml:4:3, and 2 more (--all shows each)
+a.yaml:7:3: warning: worker pool a: no image fits machine type m6 in region europe: the profile has an error at spec.machineTypes[1] [no-image-fits]
+    CloudProfile a: spec.x[6]
+`
+	if got := text(t, report.Options{}, append(findings, other)...); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if got := text(t, report.Options{}, findings[:3]...); strings.Count(got, "no image fits") != 3 {
+		t.Errorf("a few stay apart: %s", got)
+	}
+}
+
 func TestWhatIsSaidOftenIsSaidOnce(t *testing.T) {
 	var findings []report.Finding
 	for line := 1; line <= 6; line++ {

@@ -75,10 +75,11 @@ type Comparison[R any] struct {
 	room []CoreFlavor[R]
 	// carried returns the canonical names of the unregistered reserved capabilities that core flavors of this version declare.
 	carried func() sets.Set[string]
-	// taken and stray are indexed by the supported values as written. taken holds the first provider flavors that correspond to a core
-	// flavor, and stray those that core does not list. lacking holds the sets that core would have to list for the latter.
-	taken, stray map[capability.Set]*imageselector.Flavor[R]
-	lacking      sets.Set[capability.Set]
+	// taken, meant and stray are indexed by the supported values as written. taken holds the first provider flavors that correspond to a
+	// core flavor, meant those that would if they had no errors, and stray those that core does not list. lacking holds the sets that core
+	// would have to list for the latter.
+	taken, meant, stray map[capability.Set]*imageselector.Flavor[R]
+	lacking             sets.Set[capability.Set]
 	// fits memoizes fitting, because many entries may have few shapes.
 	fits map[shape]fit[R]
 	// unclear holds the supported values, as far as they are understood, of provider flavors with errors in their capabilities.
@@ -91,8 +92,18 @@ type Comparison[R any] struct {
 	// imageless reports that the current entry has no image, which is reported elsewhere. openEntry reports that some entry has neither an
 	// image nor a flavor, or has an unlisted flavor without an image.
 	imageless, openEntry bool
+	// least holds, by the path of the first of equal flavors, the one whose capabilities are written in the least text so far.
+	least map[*field.Path]writtenFlavor
+	// atEnd report flavors that core does not list, once all equal ones are known.
+	atEnd []func()
 	// extent holds the paths of the version, on both sides. It is nil until needed.
 	extent []fieldpath.Path
+}
+
+// writtenFlavor is a flavor of either side, with its path.
+type writtenFlavor struct {
+	capabilities v1beta1.Capabilities
+	at           *field.Path
 }
 
 // CoreFlavor is one flavor of a core image version.
@@ -109,15 +120,15 @@ type CoreFlavor[R any] struct {
 	// matched reports that a provider flavor corresponds to this one. ambiguous reports that a legacy flavor may correspond to this one or
 	// to another of the same architecture.
 	matched, ambiguous bool
-	// meant is the first provider flavor that would correspond to this one if it had no errors.
-	meant *imageselector.Flavor[R]
+	// meant reports that a provider flavor would correspond to this one if it had no errors.
+	meant bool
 	// legacy is the last provider flavor that corresponds to this one by architecture and takes over its capabilities. It is nil if there
 	// is none.
 	legacy *imageselector.Flavor[R]
 }
 
 // alone reports whether no provider flavor corresponds to the flavor or may be meant to.
-func (f *CoreFlavor[R]) alone() bool { return !f.matched && !f.ambiguous && f.meant == nil }
+func (f *CoreFlavor[R]) alone() bool { return !f.matched && !f.ambiguous && !f.meant }
 
 func (f *CoreFlavor[R]) architectures() string {
 	return strings.Join(f.Set.Values(capability.Architecture), ", ")
@@ -132,6 +143,7 @@ func New[R any](version Version) *Comparison[R] {
 		room:    make([]CoreFlavor[R], 0, n),
 		bySet:   make(map[capability.Set]*CoreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{}, lacking: sets.New[capability.Set](), fits: map[shape]fit[R]{}, Doubtful: map[*field.Path]bool{},
+		meant: map[capability.Set]*imageselector.Flavor[R]{}, least: map[*field.Path]writtenFlavor{},
 	}
 	c.addCoreFlavors()
 	return c
@@ -156,6 +168,9 @@ func (c *Comparison[R]) Check() {
 		for i := range entry.Flavors {
 			c.match(entry, &entry.Flavors[i])
 		}
+	}
+	for _, report := range c.atEnd {
+		report()
 	}
 	if !wrongFormat { // else missing flavors may only have the wrong format
 		c.DeriveMissing()
@@ -244,7 +259,8 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 			*first = flavor
 		case !c.LeavesOut():
 			c.Report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.Vocabulary.Format(written),
-				"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At)
+				"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At,
+			).Place = c.repeats(writtenFlavor{first.written, first.At}, writtenFlavor{written, at})
 		}
 		return plain
 	}

@@ -84,6 +84,9 @@ func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore
 		c.addDoubtful(flavor)
 		return
 	}
+	if meant := c.meant[set]; meant != nil && !c.LeavesOut() {
+		c.Report.Silenced = append(c.Report.Silenced, c.duplicate(flavor, set, meant))
+	}
 	core.matched, c.taken[set] = true, flavor
 	c.Usable = append(c.Usable, *flavor)
 }
@@ -134,11 +137,12 @@ func (c *Comparison[R]) reportUnclear(flavor *imageselector.Flavor[R], set capab
 		return
 	}
 	c.addDoubtful(flavor)
-	if first := cmp.Or(core.meant, c.taken[set]); first != nil && !full {
+	core.meant = true
+	if first := cmp.Or(c.meant[set], c.taken[set]); first == nil {
+		c.meant[set] = flavor
+	} else if !full {
 		c.Report.Silenced = append(c.Report.Silenced, c.duplicate(flavor, set, first))
-		return
 	}
-	core.meant = cmp.Or(core.meant, flavor)
 }
 
 // LeavesOut reports whether the report is full. If so, it records that an error was left out.

@@ -5,6 +5,7 @@
 package onetoone
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -33,8 +34,41 @@ func (c *Comparison[R]) duplicate(
 	if len(flavor.Regional) > 0 {
 		repair += ", or put their regions together"
 	}
-	return ruleFlavorDuplicate.Fault(field.ErrorTypeDuplicate, flavor.Path, c.Vocabulary.Format(flavor.Capabilities),
+	again := ruleFlavorDuplicate.Fault(field.ErrorTypeDuplicate, flavor.Path, c.Vocabulary.Format(flavor.Capabilities),
 		"%s: %s is the same flavor as %s; %s", c.Name, c.format(flavor.Capabilities, set), first.Path, repair)
+	again.Place = c.repeats(writtenFlavor{first.Capabilities, first.Path}, writtenFlavor{flavor.Capabilities, flavor.Path})
+	return again
+}
+
+// repeats returns the path that identifies the error about a flavor that equals the first one. Flavors that are written differently may
+// be equal, and their order may change. So the errors about equal flavors are identified by all of them but the one in the least text.
+func (c *Comparison[R]) repeats(first, flavor writtenFlavor) fieldpath.Path {
+	least, found := c.least[first.at]
+	if !found {
+		least = first
+	}
+	if flavor.text() < least.text() {
+		flavor, least = least, flavor
+	}
+	c.least[first.at] = least
+	return fieldpath.Of(flavor.at)
+}
+
+// leastOf returns the path that identifies an error about the first of equal flavors.
+func (c *Comparison[R]) leastOf(first *field.Path) fieldpath.Path {
+	if least, repeated := c.least[first]; repeated {
+		return fieldpath.Of(least.at)
+	}
+	return fieldpath.Of(first)
+}
+
+// text formats the capabilities regardless of the vocabulary, and of the order and repetition of values.
+func (f writtenFlavor) text() string {
+	written := v1beta1.Capabilities{}
+	for name, values := range f.capabilities {
+		written[name] = slices.Compact(slices.Sorted(slices.Values(values)))
+	}
+	return fmt.Sprint(written)
 }
 
 // IsRepeated reports whether an error is about a flavor that occurs twice in the provider config.
@@ -53,8 +87,13 @@ func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set ca
 	c.stray[set] = flavor
 	asCore := c.AsCore(flavor.Capabilities, set)
 	c.openEntry = c.openEntry || c.imageless
-	ReportUnless(c.unclearCore || c.imageless || c.lacking.Has(asCore) || mayBeOneOf(c.refused, set), &c.Report, c.unexpected(flavor, set))
+	explained := c.unclearCore || c.imageless || c.lacking.Has(asCore) || mayBeOneOf(c.refused, set)
 	c.lacking.Insert(asCore)
+	c.atEnd = append(c.atEnd, func() {
+		unexpected := c.unexpected(flavor, set)
+		unexpected.Place = c.leastOf(flavor.Path)
+		ReportUnless(explained, &c.Report, unexpected)
+	})
 }
 
 func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
@@ -79,6 +118,7 @@ func (c *Comparison[R]) ReportMissing() {
 		}
 		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
 			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
+		missing.Place = c.leastOf(core.At)
 		ReportUnless(core.refused || c.openEntry || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gcp"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
@@ -194,6 +195,26 @@ func unmixed(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSp
 		image.Versions = slices.DeleteFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return twice(image.Name + "@" + v.Version) })
 	}
 	return spec
+}
+
+// An error about a version without an image stays the same while core lists fewer flavors for it, or none. It hides the flavors that lack
+// a mapping, so core must not list more.
+func TestRatchetOfAVersionWithoutAnImage(t *testing.T) {
+	const one, both, none = "{name: gl, versions: [{version: 1.0.0, architectures: [amd64]}]}", "{name: gl, versions: [{version: 1.0.0, architectures: [amd64, arm64]}]}", ""
+	for _, cloud := range []provider.Provider[any]{provider.Untyped(gcp.Provider{}), provider.Untyped(given.ImagesOnly{})} {
+		spec := func(core string) *v1beta1.CloudProfileSpec {
+			return &given.Decoded[v1beta1.CloudProfile](t, "spec: {type: "+cloud.Type()+", machineImages: ["+core+"], providerConfig: {apiVersion: "+
+				cloud.Type()+".provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig, machineImages: [{name: gl, versions: [{version: 1.0.0}]}]}}").Spec
+		}
+		for _, c := range []struct {
+			old, updated string
+			refused      bool
+		}{{one, none, false}, {both, one, false}, {one, both, true}} {
+			if got := ratcheted(cloud, spec(c.updated), spec(c.old)); (len(got.Errors) > 0) != c.refused {
+				t.Errorf("%s, from %q to %q: %v", cloud.Type(), c.old, c.updated, got.Errors)
+			}
+		}
+	}
 }
 
 // An update must not add an error that an old one hides.

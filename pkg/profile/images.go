@@ -7,11 +7,9 @@ package profile
 import (
 	"reflect"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
@@ -21,23 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// places returns the paths of each image version, on both sides. Findings about versions of one name share them.
-func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
-	places := map[provider.ImageVersion][]fieldpath.Path{}
-	for id, version := range entries.Mappings(r.Images) {
-		places[id] = append(places[id], fieldpath.Of(version.Path))
-	}
-	for v := range entries.Versions(r.Spec) {
-		if mapped, found := places[v.ID]; found {
-			places[v.ID] = append(mapped, fieldpath.Of(r.PathOf(v)))
-		}
-	}
-	return places
-}
-
 // checkReferences checks the references of all provider flavors, including those that core does not list (semantics S6).
 func (r *Reading[R]) checkReferences() {
-	places := sync.OnceValue(r.places)
 	for id, version := range entries.Mappings(r.Images) {
 		if r.Report.LeavesOut() {
 			return
@@ -49,9 +32,8 @@ func (r *Reading[R]) checkReferences() {
 			if r.vocabulary.Legacy() && !r.eitherFormat || keeper != nil && keeper.KeepsLegacy() {
 				lacks = "a reference in the legacy format"
 			}
-			missing := finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil, "the version has no image: add "+lacks)
-			missing.Extent = places()[id]
-			found.Errors = append(found.Errors, missing)
+			found.Errors = append(found.Errors, finding.New(
+				providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil, "the version has no image: add "+lacks))
 		}
 		for i := range version.Flavors {
 			r.checkFlavorReferences(id, version.Legacy, &version.Flavors[i], &found)

@@ -103,12 +103,10 @@ func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capabili
 }
 
 // ReportMissing reports core flavors without a provider flavor. It silences errors about flavors that core refuses, or that a flavor with
-// errors may mean. It does nothing if there are entries but none has an image, which is already reported.
+// errors may mean, and all if there are entries but none has an image, which is already reported.
 func (c *Comparison[R]) ReportMissing() {
-	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, c.hasImage) {
-		return
-	}
-	if !slices.ContainsFunc(c.Core, (*CoreFlavor[R]).alone) || c.reportDifferent() {
+	imageless := len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, c.hasImage)
+	if !slices.ContainsFunc(c.Core, (*CoreFlavor[R]).alone) || !imageless && c.reportDifferent() {
 		return
 	}
 	where := c.Where(c.Entries)
@@ -119,7 +117,7 @@ func (c *Comparison[R]) ReportMissing() {
 		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
 			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
 		missing.Place = c.leastOf(core.At)
-		ReportUnless(core.refused || c.openEntry || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
+		ReportUnless(imageless || core.refused || c.openEntry || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
 	}
 }
 

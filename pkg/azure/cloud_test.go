@@ -135,6 +135,24 @@ func TestEntriesOfALegacyProfile(t *testing.T) {
 	}
 }
 
+// In such a profile an entry is a duplicate of any entry with the same accelerated networking, not only of the first of its architecture.
+func TestThreeEntriesOfALegacyProfile(t *testing.T) {
+	entry := func(name, networking string) string {
+		return `{"version":"1.0.0","urn":"a:b:c:` + name + `","acceleratedNetworking":` + networking + `}`
+	}
+	spec := &v1beta1.CloudProfileSpec{Type: "azure", MachineImages: []v1beta1.MachineImage{{
+		Name: "a", Versions: []v1beta1.MachineImageVersion{{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}}},
+	}}}
+	spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"azure.provider.extensions.gardener.cloud/v1alpha1",` +
+		`"kind":"CloudProfileConfig","countFaultDomains":[{"region":"eu","count":2}],"countUpdateDomains":[{"region":"eu","count":2}],` +
+		`"machineImages":[{"name":"a","versions":[` + entry("1", "true") + "," + entry("2", "false") + "," + entry("3", "false") + "]}]}")}
+	_, report := profile.Compile(azure.Provider{}, spec, field.NewPath("spec"))
+	want := []string{"provider-flavor-duplicate spec.providerConfig.machineImages[0].versions[2]"}
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // An image in both formats is a duplicate, in either order, and whether or not accelerated networking is registered.
 func TestEntriesInBothFormats(t *testing.T) {
 	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"

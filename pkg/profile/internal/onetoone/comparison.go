@@ -122,9 +122,8 @@ type CoreFlavor[R any] struct {
 	matched, ambiguous bool
 	// meant reports that a provider flavor would correspond to this one if it had no errors.
 	meant bool
-	// legacy is the last provider flavor that corresponds to this one by architecture and takes over its capabilities. It is nil if there
-	// is none.
-	legacy *imageselector.Flavor[R]
+	// legacy holds the different provider flavors that correspond to this one by architecture and take over its capabilities.
+	legacy []*imageselector.Flavor[R]
 }
 
 // alone reports whether no provider flavor corresponds to the flavor or may be meant to.

@@ -74,8 +74,8 @@ func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore
 		return
 	}
 	first := c.taken[set]
-	if first == nil && core.Set == set {
-		first = core.legacy
+	if first == nil && core.Set == set && len(core.legacy) > 0 {
+		first = core.legacy[0]
 	}
 	if first != nil {
 		if !c.LeavesOut() {
@@ -224,19 +224,30 @@ func (c *Comparison[R]) claim(
 		}
 	}
 	first = cmp.Or(first, c.taken[set])
+	alone := first == nil
 	switch {
-	case first == nil:
+	case alone:
 		c.taken[set] = flavor
-	case (fitting[0].legacy != first || maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])) && !c.LeavesOut():
-		// Otherwise both are legacy, and differ only in unregistered capabilities.
+	case slices.Contains(fitting[0].legacy, first): // both are legacy, and may differ in unregistered capabilities
+		i := slices.IndexFunc(fitting[0].legacy, func(other *imageselector.Flavor[R]) bool {
+			same := slices.Equal[v1beta1.CapabilityValues]
+			return maps.EqualFunc(other.Capabilities, flavor.Capabilities, same) && maps.EqualFunc(other.Implied, flavor.Implied, same)
+		})
+		if first = nil; i >= 0 {
+			first = fitting[0].legacy[i]
+		}
+	}
+	if first != nil && !c.LeavesOut() {
 		c.reportDuplicate(flavor, set, first)
 	}
 	for _, core := range fitting {
-		if said := asCoreSays(flavor, set, core); first != nil {
-			c.addDoubtful(said)
+		if first == nil {
+			core.legacy = append(core.legacy, flavor)
+		}
+		if said := asCoreSays(flavor, set, core); alone {
+			core.matched, c.Usable = true, append(c.Usable, *said)
 		} else {
-			core.matched, core.legacy = true, flavor
-			c.Usable = append(c.Usable, *said)
+			c.addDoubtful(said)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func Groups(findings []*Finding) []Group {
 var index = regexp.MustCompile(`\[\d+\]`)
 
 // value matches the beginning of a message about a value, in the notation of Gardener and Kubernetes.
-var value = regexp.MustCompile(`^[A-Z][a-z]+ value: ("(?:[^"\\]|\\.)*"): `)
+var value = regexp.MustCompile(`^(?:[A-Z][a-z]+ value: |Forbidden: [^"]*)("(?:[^"\\]|\\.)*")[: ]`)
 
 // split returns a finding's subject, a name or value, and its message before and after that. If the subject is unknown, after is the whole
 // message.

@@ -91,6 +91,17 @@ a.yaml:2:3: warning: no other region [region-unknown]
 	contains(t, text(t, report.Options{}, append(findings, apart)...), "the same 5 times more: a.yaml:2:3", "a.yaml:9:3: error: ")
 }
 
+// A message of Gardener that forbids something is about the first value in it.
+func TestWhatIsForbiddenOftenIsSaidOnce(t *testing.T) {
+	var findings []report.Finding
+	for line := 1; line <= 6; line++ {
+		findings = append(findings, found("gardener-core", fmt.Sprintf(`Forbidden: unable to add version "1.0.%d" as "supported": they overlap`, line), line))
+	}
+	contains(t, text(t, report.Options{}, findings...),
+		`Forbidden: unable to add version "1.0.1", "1.0.2", "1.0.3", "1.0.4", "1.0.5", and 1 more as "supported": they overlap [gardener-core]`,
+		"the same 5 times more: a.yaml:2:3")
+}
+
 func TestRulesAreCounted(t *testing.T) {
 	suppressed := found("c", "x", 1)
 	suppressed.Suppressions = []report.Suppression{{Kind: report.External}}

@@ -88,9 +88,10 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 		"--git=nowhere profile.yaml": `git has no revision "nowhere": name a commit`,
 		"--git=main other.yaml": `git has no other.yaml in revision "main": name a revision that has it; or, if it had another name there, ` +
 			`hand that version over: git show main:./OLDNAME | capkit plan - other.yaml`,
-		"--git=main it's.yaml": `git show main:./OLDNAME | capkit plan - 'it'\''s.yaml'`,
-		"--git=main none.yaml": ": none.yaml: no such file or directory",
-		"--git=main .":         ". is a directory",
+		"--git=main other.yaml it's.yaml .": `| capkit plan - other.yaml 'it'\''s.yaml' .`,
+		"--git=main it's.yaml":              `git show main:./OLDNAME | capkit plan - 'it'\''s.yaml'`,
+		"--git=main none.yaml":              ": none.yaml: no such file or directory",
+		"--git=main .":                      ". is a directory",
 	} {
 		if r := run(t, "", append([]string{"plan"}, strings.Fields(args)...)...); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)

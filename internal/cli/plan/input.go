@@ -36,7 +36,7 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	var earlierText []byte
 	switch {
 	case flags.Given("git"):
-		text, err := earlier(ctx, c.Name, flags.git, args[0])
+		text, err := earlier(ctx, c.Name, flags.git, args[0], args[1:]...)
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +163,8 @@ func readVersion(c *command.Call, others *input.Given, which, file string, from 
 }
 
 // earlier returns a file's content in a revision of its git repository. A symbolic link that is the same in the
-// revision is followed. Suggested commands begin with name.
-func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
+// revision is followed. Suggested commands begin with name, and have more inputs.
+func earlier(ctx context.Context, name, revision, file string, more ...string) ([]byte, error) {
 	info, err := os.Stat(file)
 	var failed *fs.PathError
 	switch {
@@ -191,20 +191,20 @@ func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()
 	if err != nil {
-		return nil, whyNotInGit(name, revision, file, err, stderr.String())
+		return nil, whyNotInGit(name, revision, file, more, err, stderr.String())
 	}
 	if link, _ := os.Readlink(path); link != "" && link == string(text) {
 		if !filepath.IsAbs(link) {
 			link = filepath.Join(filepath.Dir(path), link)
 		}
-		return earlier(ctx, name, revision, link)
+		return earlier(ctx, name, revision, link, more...)
 	}
 	return text, nil
 }
 
 // whyNotInGit explains why git did not return a file of a revision, from the error of running it and from its error
-// output. Suggested commands begin with name.
-func whyNotInGit(name, revision, file string, err error, said string) error {
+// output. Suggested commands begin with name, and have more inputs.
+func whyNotInGit(name, revision, file string, more []string, err error, said string) error {
 	says := func(text string) bool { return strings.Contains(said, text) }
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -215,7 +215,8 @@ func whyNotInGit(name, revision, file string, err error, said string) error {
 		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
 	case says("but not in"), says("does not exist in"):
 		return fmt.Errorf("git has no %s in revision %q: name a revision that has it; or, if it had another name there, "+
-			"hand that version over: git show %s:./OLDNAME | %s plan - %s", file, revision, command.InShell(revision), name, command.InShell(file))
+			"hand that version over: git show %s:./OLDNAME | %s", file, revision, command.InShell(revision),
+			command.Line(name+" plan", nil, slices.Concat([]string{"-", file}, more)...))
 	}
 	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }

@@ -276,6 +276,7 @@ func TestExitStatus(t *testing.T) {
 		{"report -o html=r.html $profile", 2, `unknown output format "html=r.html": use one of html, json; to write into a file, use -o html > r.html`},
 		{"lint --recursive $profile", 2, "folders need no flag: capkit lint FOLDER reads all that is below it"},
 		{"explain provider-flavor-missing", 2, "no such file or directory; that is a rule: capkit explain-rule provider-flavor-missing"},
+		{"lint /nowhere/*.yaml", 2, "/nowhere/*.yaml: no such file or directory; patterns are not expanded here, and a shell leaves one as it is if no file "},
 		{"lint https://example.com/a.yaml", 2, "no such file or directory; URLs are not read: pipe what is there, as in curl -s URL | capkit lint -"},
 		{"lint -o JSON $profile", 2, `unknown output format "JSON": use one of github, gitlab, json, junit, sarif, text, yaml; did you mean json?`},
 		{"lint --fail-on=warn $profile", 2, `unknown --fail-on "warn": use error, warning or skipped; did you mean warning?`},

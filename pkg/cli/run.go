@@ -101,7 +101,7 @@ func fail(c *command.Call, name string, err error) int {
 	return exitFailed
 }
 
-// notAFile adds advice for the name of a missing file that is a rule or a URL instead.
+// notAFile adds advice for the name of a missing file that is a rule, a URL or a pattern instead.
 func notAFile(c *command.Call, name string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -112,6 +112,9 @@ func notAFile(c *command.Call, name string, err error) string {
 	}
 	if slices.ContainsFunc(checks.Catalogue(c), func(rule finding.Rule) bool { return rule.Name == file }) {
 		return "; that is a rule: " + name + " explain-rule " + file
+	}
+	if strings.ContainsAny(err.Error(), "*?[") {
+		return "; patterns are not expanded here, and a shell leaves one as it is if no file matches: name files, or their folder"
 	}
 	return ""
 }

@@ -141,6 +141,22 @@ func TestPlanSaysItOnceOfManyOwnMachineTypes(t *testing.T) {
 	}
 }
 
+// Messages about many profiles or Shoots name the first of them.
+func TestMessagesNameTheFirstOfMany(t *testing.T) {
+	const users = "Shoot garden-demo/a1, Shoot garden-demo/a2, Shoot garden-demo/a3, Shoot garden-demo/a4, Shoot garden-demo/a5, and 3 more"
+	text := read(t, suffixes)
+	at := strings.LastIndex(text, "---\n")
+	children := many(8, strings.Replace(strings.ReplaceAll(child(t), "%", "%%"), "name: team", "name: team-%d", 1)+"---\n")
+	inFolder(t, map[string]string{
+		"children.yaml": parent(t) + "---\n" + children,
+		"fold.yaml":     text[:at] + many(8, strings.Replace(text[at:], "name: hosts", "name: a%d", 1)),
+	})
+	contains(t, run(t, "", "migrate", foldSuffixes, "--machine-types=bare_*", "fold.yaml").stderr, "is kept, because it is used by "+users+"; ")
+	const named = ", garden-demo/team-2, garden-demo/team-3, garden-demo/team-4, garden-demo/team-5, and 3 more"
+	contains(t, run(t, "", "render", "children.yaml").stderr, "use --profile, one of garden-demo/team-1"+named+"\n")
+	contains(t, run(t, "", "render", "--profile=garden-demo/nobody", "children.yaml").stderr, "which have garden-demo/team-1"+named)
+}
+
 // GitHub takes comments of up to 65,536 characters.
 func TestPlanAsACommentOfLimitedLength(t *testing.T) {
 	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "1%[1]dGi")})

@@ -98,7 +98,7 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 	case len(leaves) == 0:
 		return nil, errors.New("no CloudProfile among the inputs" + in.EmptyInputs())
 	case name == "" && len(leaves) > 1:
-		return nil, fmt.Errorf("several profiles among the inputs: use --profile, one of %s", strings.Join(in.ProfileNames(), ", "))
+		return nil, fmt.Errorf("several profiles among the inputs: use --profile, one of %s", words.Few(in.ProfileNames()))
 	case name == "":
 		name = leaves[0]
 	}
@@ -144,7 +144,7 @@ func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPr
 	case len(found) == 0:
 		return nil, absent("NamespacedCloudProfile", name, names(in.Namespaced.All))
 	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s", strings.Join(names(found), ", "))
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s", words.Few(names(found)))
 }
 
 // absent returns the error about a profile, [NAMESPACE/]NAME, that is not among those of the inputs.
@@ -153,7 +153,7 @@ func absent(kind, name string, known []string) error {
 	for _, other := range known {
 		like = append(like, likeAsked(name, other))
 	}
-	return fmt.Errorf("%s %s is not among the inputs, which have %s%s", kind, name, strings.Join(known, ", "), words.DidYouMean(words.Closest(name, like)))
+	return fmt.Errorf("%s %s is not among the inputs, which have %s%s", kind, name, words.Few(known), words.DidYouMean(words.Closest(name, like)))
 }
 
 // namespacedNamed returns the NamespacedCloudProfiles with this [NAMESPACE/]NAME, or all if name is empty.

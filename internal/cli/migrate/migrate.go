@@ -11,7 +11,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 type migrateFlags struct {
@@ -223,7 +223,7 @@ func (s *migratedStep) when() string {
 			versions = append(versions, text)
 		}
 	}
-	return "once nobody uses " + strings.Join(versions, ", ") + " any more"
+	return "once nobody uses " + words.Few(versions) + " any more"
 }
 
 func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migrateFlags) error {
@@ -319,7 +319,7 @@ func printKept(c *command.Call, m *migrated) {
 				of = "Kubernetes " + k.Version
 			}
 			report.Printf(c.Stderr, "note: %s:%d: %s keeps its classification and expirationDate, because its expirationDate is another one in %s, "+
-				"and would be ignored beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, strings.Join(k.UsedBy, ", "))
+				"and would be ignored beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, words.Few(k.UsedBy))
 			continue
 		}
 		then := "run the command again once it is not"
@@ -330,6 +330,6 @@ func printKept(c *command.Call, m *migrated) {
 			then += "; " + k.stays
 		}
 		report.Printf(c.Stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
-			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "), then)
+			k.File, k.Line, k.Image, k.Version, words.Few(k.UsedBy), then)
 	}
 }

@@ -38,9 +38,9 @@ import (
 // if no version can be tried; for a [provider.ReferenceDeriver], one readable config is enough.
 //
 // Laws also checks that Decode returns the same at each call, also if it is called twice at a time, where go test -race finds more; that it
-// refuses another API version, and unknown fields unless the provider is a [providerconfig.FieldIgnorer]; that its paths lead to images,
-// versions, flavors and regions as written; that references survive a JSON round trip; that derived references are valid; that
-// ValidateReference refuses the zero reference; and that [provider.Check] finds no mistakes.
+// refuses another API version, and unknown fields unless the provider is a [providerconfig.FieldIgnorer], and reads the rest; that its
+// paths lead to images, versions, flavors and regions as written; that references survive a JSON round trip; that derived references are
+// valid; that ValidateReference refuses the zero reference; and that [provider.Check] finds no mistakes.
 //
 // Findings, including those in configs with errors, must be distinct. Each must have a rule, with the severity that a
 // [provider.RuleDescriber] gives it. Those of Decode and ValidateReference must be at or below their paths. So must those in the
@@ -107,7 +107,7 @@ func tryVersions[R any](cloud provider.Provider[R], config []byte) (tried int, r
 	if unreadable != nil {
 		return 0, false, unreadable
 	}
-	errs = append(errs, checkStrict(cloud, config, at))
+	errs = append(errs, checkStrict(cloud, config, read.Images, at))
 	errs = append(errs, checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at))
 	for _, image := range read.Images {
 		for _, version := range image.Versions {

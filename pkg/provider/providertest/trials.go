@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -125,8 +126,9 @@ func (r *rules) workerConfig(workers provider.Workers, raw []byte) {
 	r.report("Validate of the WorkerConfig", report, pool.ConfigPath())
 }
 
-// checkStrict checks that a config is refused if it has another API version, or a field that it cannot have.
-func checkStrict[R any](cloud provider.Provider[R], config []byte, at *field.Path) error {
+// checkStrict checks that a config is refused if it has another API version, or a field that it cannot have, in spite of which the rest is
+// read.
+func checkStrict[R any](cloud provider.Provider[R], config []byte, images []imageselector.Image[R], at *field.Path) error {
 	var written map[string]json.RawMessage
 	if err := json.Unmarshal(config, &written); err != nil {
 		return err
@@ -140,7 +142,10 @@ func checkStrict[R any](cloud provider.Provider[R], config []byte, at *field.Pat
 		if err != nil {
 			return err
 		}
-		_, report := cloud.Decode(&runtime.RawExtension{Raw: raw}, at)
+		read, report := cloud.Decode(&runtime.RawExtension{Raw: raw}, at)
+		if diff := differences(images, read.Images); diff != "" && changed.name == "providertest" {
+			errs = append(errs, fmt.Errorf("the provider's Decode reads other images of a config %s; return all that is readable: %s", changed.what, diff))
+		}
 		if len(report.Errors) == 0 && !(ignores && changed.name == "providertest") {
 			errs = append(errs, fmt.Errorf("the provider's Decode accepts a config %s: decode it with providerconfig.Decode", changed.what))
 		}

@@ -33,6 +33,9 @@ func (d *difference) isDefault() bool {
 		cmp.Or(d.was, d.is) == any(string(v1beta1.ClassificationSupported))
 }
 
+// isOff reports whether only a switch that is off is written out, or left out.
+func (d *difference) isOff() bool { return d.how != Differs && cmp.Or(d.was, d.is) == any(false) }
+
 // path is a place in an object. Entries of a list are identified by their name or another key, in brackets: spec.regions[europe].
 type path []string
 

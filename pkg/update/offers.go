@@ -203,7 +203,7 @@ func (d *differing[R]) assign(found difference) {
 	case strings.HasPrefix(pattern, "spec.machineCapabilities[]") && d.redefines(keys[0]):
 	case d.renaming.only(found.path):
 		d.renamed(found)
-	case found.isDefault():
+	case found.isDefault(), found.isOff() && d.list(pattern) != "":
 	case found.how != Differs && (pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"): // with the config
 	case found.how != Differs && d.inherited(pattern, keys):
 		d.override(found, keys)

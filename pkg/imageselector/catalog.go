@@ -8,13 +8,14 @@
 // Start reading at [Catalog.Decide], which evaluates each flavor of an image version once and returns the record, a [Decision].
 // [Catalog.Select] runs the same loop without a record, and does not allocate.
 //
-// The package is generic over R, a provider's reference to an image, and never inspects it. It decodes no manifests, which is the task of a
+// The package is generic over R, a provider's reference to an image, and inspects it only in [IsEmpty]. It decodes no manifests, which is the task of a
 // provider, and reports no errors in them, which is the task of package profile. It accepts even images that lint and admission refuse
 // (semantics S7). It implements S4 to S7 of docs/semantics.md.
 package imageselector
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -151,6 +152,13 @@ func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 		return f.Global.Ref, true
 	}
 	return ref, false
+}
+
+// IsEmpty reports whether a reference is missing, so that nothing can boot from it (semantics S6): it is the zero R, or says so by a method
+// IsZero, as for encoding/json.
+func IsEmpty[R any](ref R) bool {
+	itself, is := any(ref).(interface{ IsZero() bool })
+	return reflect.ValueOf(&ref).Elem().IsZero() || is && itself.IsZero()
 }
 
 // Catalog holds the compiled images of one CloudProfile. It compiles versions on first use, but behaves as if immutable, and is safe for

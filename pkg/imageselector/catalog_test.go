@@ -302,3 +302,19 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// said is a reference that says whether it is empty.
+type said struct{ id, zone string }
+
+func (s said) IsZero() bool { return s.id == "" }
+
+func TestIsEmpty(t *testing.T) {
+	for ref, want := range map[any]bool{nil: true, said{}: true, said{zone: "z"}: true, said{id: "a"}: false, "a": false} {
+		if got := imageselector.IsEmpty(ref); got != want {
+			t.Errorf("%v: %t", ref, got)
+		}
+	}
+	if !imageselector.IsEmpty(said{zone: "z"}) || imageselector.IsEmpty(&said{id: "a"}) || !imageselector.IsEmpty((*said)(nil)) || !imageselector.IsEmpty("") {
+		t.Error("references of their own type")
+	}
+}

@@ -5,7 +5,6 @@
 package profile
 
 import (
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -43,18 +42,13 @@ func (r *Reading[R]) checkReferences() {
 	}
 }
 
-// withoutEmpty removes empty references from images, in place, because nothing can boot from them (semantics S6). A type of references may
-// have a method IsZero, as for encoding/json.
+// withoutEmpty removes empty references from images, in place, because nothing can boot from them (semantics S6).
 func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
-	isZero := func(ref *R) bool {
-		itself, is := any(*ref).(interface{ IsZero() bool })
-		return reflect.ValueOf(ref).Elem().IsZero() || is && itself.IsZero()
-	}
-	isEmpty := func(reference imageselector.Regional[R]) bool { return isZero(&reference.Ref) }
+	isEmpty := func(reference imageselector.Regional[R]) bool { return imageselector.IsEmpty(reference.Ref) }
 	for _, version := range entries.Mappings(images) {
 		for i := range version.Flavors {
 			flavor := &version.Flavors[i]
-			if flavor.Global != nil && isZero(&flavor.Global.Ref) {
+			if flavor.Global != nil && imageselector.IsEmpty(flavor.Global.Ref) {
 				flavor.Global = nil
 			}
 			if !slices.ContainsFunc(flavor.Regional, isEmpty) { // the usual case

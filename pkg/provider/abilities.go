@@ -16,6 +16,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // abilities checks the abilities of a provider, each by itself and against each other.
@@ -78,7 +79,7 @@ func (a abilities[R]) checkDeriver(of any) {
 			continue
 		}
 		derived[architecture] = ref
-		if reflect.ValueOf(&ref).Elem().IsZero() {
+		if imageselector.IsEmpty(ref) {
 			a.wrong(method, "it derives an empty reference for %s; return false if there is none", probe)
 			return
 		}

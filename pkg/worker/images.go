@@ -153,7 +153,7 @@ func forEvent(text string) string {
 func (q *Question[R]) kept() *Class[R] {
 	var kept *Class[R]
 	for i := range q.Classes {
-		if c := &q.Classes[i]; slices.Contains(q.Names, c.Name) && (kept == nil || isZero(kept.Reference)) {
+		if c := &q.Classes[i]; slices.Contains(q.Names, c.Name) && (kept == nil || imageselector.IsEmpty(kept.Reference)) {
 			kept = c
 		}
 	}

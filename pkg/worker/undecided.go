@@ -18,7 +18,7 @@ import (
 // changes its name, or it has none, it gets a fitting record. If core still lists the version, the mapping is wrong.
 func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
 	wrong := s.profile.Version(provider.ImageVersion{Image: q.Pool.Image, Version: q.Pool.Version}) != nil
-	if class := q.kept(); class != nil && !isZero(class.Reference) {
+	if class := q.kept(); class != nil && !imageselector.IsEmpty(class.Reference) {
 		return s.withClass(&q, class, r, wrong), nil
 	}
 	return s.recalled(&q, r, wrong)
@@ -31,7 +31,7 @@ func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R]
 		return Image[R]{}, refused
 	}
 	class := q.kept()
-	if class != nil && !isZero(class.Reference) {
+	if class != nil && !imageselector.IsEmpty(class.Reference) {
 		return s.withClass(&q, class, r, true), nil
 	}
 	if fitKnown(r) && (len(q.Classes) > 0 || chosen == policy.Recalls) {
@@ -86,7 +86,7 @@ func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], wrong boo
 	best := s.fitting(q, of)
 	if best < 0 {
 		with = "an image that machines of the Shoot have booted"
-		of = s.recordsOf(q, func(r *Record[R]) bool { return !isZero(r.Reference) })
+		of = s.recordsOf(q, func(r *Record[R]) bool { return !imageselector.IsEmpty(r.Reference) })
 		best = s.fitting(q, of)
 	}
 	if best >= 0 {
@@ -103,7 +103,7 @@ func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], wrong boo
 func (q *Question[R]) has(reference R) bool {
 	for i := range q.Classes {
 		c := &q.Classes[i]
-		if c.Image == q.Pool.Image && c.Version == q.Pool.Version && !isZero(c.Reference) && reflect.DeepEqual(c.Reference, reference) {
+		if c.Image == q.Pool.Image && c.Version == q.Pool.Version && !imageselector.IsEmpty(c.Reference) && reflect.DeepEqual(c.Reference, reference) {
 			return true
 		}
 	}
@@ -130,6 +130,3 @@ func (s *Images[R]) fitting(q *Question[R], of []Record[R]) int {
 	question := s.profile.Ask(q.Pool)
 	return s.profile.Recall(question.Request, flavors)
 }
-
-// isZero reports whether a reference is empty.
-func isZero[R any](reference R) bool { return reflect.ValueOf(&reference).Elem().IsZero() }

@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -239,5 +241,44 @@ func TestTextsFitIntoEvents(t *testing.T) {
 	got, err = worker.NewImages(profileOf(t, capabilities, "virt-1", "virt-2"), nil).Of(q)
 	if err != nil || len(got.Replaced) > 1024 || !strings.HasSuffix(got.Replaced, "...") {
 		t.Errorf("%d bytes: %q, %v", len(got.Replaced), got.Replaced, err)
+	}
+}
+
+// half is a reference that boots nothing without its ID.
+type half struct{ ID, Zone string }
+
+func (h half) IsZero() bool { return h.ID == "" }
+
+// halves is a provider without images.
+type halves struct{}
+
+func (halves) Type() string { return "halves" }
+
+func (halves) Decode(*runtime.RawExtension, *field.Path) (provider.Config[half], finding.Report) {
+	return provider.Config[half]{}, finding.Report{}
+}
+
+func (halves) Encode(imageselector.Version[half], provider.Format) ([]any, error) { return nil, nil }
+
+func (halves) ValidateReference(half, *field.Path) field.ErrorList { return nil }
+
+func (halves) Workers() provider.Workers { return provider.Workers{} }
+
+// A class whose reference lacks what boots it has an unknown image.
+func TestAReferenceThatSaysItIsEmpty(t *testing.T) {
+	spec := &v1beta1.CloudProfileSpec{
+		Regions: []v1beta1.Region{{Name: "europe"}}, MachineTypes: []v1beta1.MachineType{{Name: "amd"}},
+		MachineImages: []v1beta1.MachineImage{{Name: "gl"}},
+	}
+	p, _ := profile.Compile(halves{}, spec, nil)
+	pool := provider.Pool{MachineType: "amd", Image: "gl", Version: "1", Region: "europe"}
+	for reference, want := range map[half]half{{ID: "a"}: {ID: "a"}, {Zone: "z"}: {ID: "recorded"}} {
+		images := worker.NewImages(p, []worker.Record[half]{{Image: "gl", Version: "1", Reference: half{ID: "recorded"}}})
+		got, err := images.Of(worker.Question[half]{
+			Pool: pool, Names: []string{"c"}, Classes: []worker.Class[half]{{Name: "c", Image: "gl", Version: "1", Reference: reference}},
+		})
+		if err != nil || got.Reference != want {
+			t.Errorf("%v: %v, %v", reference, got.Reference, err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ package onetoone
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -124,7 +123,7 @@ func (c *Comparison[R]) ReportMissing() {
 // hasImage reports whether an entry has an image. An entry in the legacy format may have a flavor without a reference.
 func (c *Comparison[R]) hasImage(entry *imageselector.Version[R]) bool {
 	return slices.ContainsFunc(entry.Flavors, func(f imageselector.Flavor[R]) bool {
-		return !entry.Legacy || c.Derive != nil || len(f.Regional) > 0 || f.Global != nil && !reflect.ValueOf(&f.Global.Ref).Elem().IsZero()
+		return !entry.Legacy || c.Derive != nil || len(f.Regional) > 0 || f.Global != nil && !imageselector.IsEmpty(f.Global.Ref)
 	})
 }
 

@@ -157,8 +157,9 @@ func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 // IsEmpty reports whether a reference is missing, so that nothing can boot from it (semantics S6): it is the zero R, or says so by a method
 // IsZero, as for encoding/json.
 func IsEmpty[R any](ref R) bool {
-	itself, is := any(ref).(interface{ IsZero() bool })
-	return reflect.ValueOf(&ref).Elem().IsZero() || is && itself.IsZero()
+	boxed := any(ref) // once, since that allocates
+	itself, is := boxed.(interface{ IsZero() bool })
+	return boxed == nil || reflect.ValueOf(boxed).IsZero() || is && itself.IsZero()
 }
 
 // Catalog holds the compiled images of one CloudProfile. It compiles versions on first use, but behaves as if immutable, and is safe for

@@ -309,7 +309,7 @@ type said struct{ id, zone string }
 func (s said) IsZero() bool { return s.id == "" }
 
 func TestIsEmpty(t *testing.T) {
-	for ref, want := range map[any]bool{nil: true, said{}: true, said{zone: "z"}: true, said{id: "a"}: false, "a": false} {
+	for ref, want := range map[any]bool{nil: true, "": true, said{}: true, said{zone: "z"}: true, said{id: "a"}: false, "a": false} {
 		if got := imageselector.IsEmpty(ref); got != want {
 			t.Errorf("%v: %t", ref, got)
 		}

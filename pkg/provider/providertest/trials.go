@@ -72,6 +72,11 @@ func tryNothing[R any](cloud provider.Provider[R]) error {
 		r.validator(read.Validator, report, at)
 	}
 	var zero R
+	type isZero = interface{ IsZero() bool }
+	_, ofValue := any(zero).(isZero)
+	if _, ofPointer := any(&zero).(isZero); ofPointer && !ofValue {
+		r.wrong("IsZero of %T is never called: give it a receiver that is no pointer", zero)
+	}
 	errs := cloud.ValidateReference(zero, at)
 	r.fieldErrors("ValidateReference", errs, at)
 	if len(errs) == 0 {

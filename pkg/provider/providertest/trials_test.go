@@ -232,3 +232,29 @@ func TestConfigsOfNoKind(t *testing.T) {
 		t.Error(f.why)
 	}
 }
+
+// pointed is a reference whose IsZero has a pointer as receiver.
+type pointed struct{ ID string }
+
+func (p *pointed) IsZero() bool { return p.ID == "" }
+
+// pointing is a provider with such references.
+type pointing struct{ provider.Provider[pointed] }
+
+func (pointing) Type() string              { return "pointing" }
+func (pointing) Workers() provider.Workers { return provider.Workers{} }
+func (pointing) Decode(raw *runtime.RawExtension, at *field.Path) (config provider.Config[pointed], report finding.Report) {
+	_, report = local.Provider{}.Decode(raw, at)
+	return config, report
+}
+
+func (pointing) ValidateReference(_ pointed, at *field.Path) field.ErrorList {
+	return field.ErrorList{field.Required(at, "").WithOrigin("pointing-id")}
+}
+
+func TestLawsFindAnIsZeroOfAPointer(t *testing.T) {
+	err := providertest.Check(pointing{}, nil)
+	if err == nil || err.Error() != "IsZero of providertest_test.pointed is never called: give it a receiver that is no pointer" {
+		t.Error(err)
+	}
+}

@@ -157,6 +157,19 @@ func TestMessagesNameTheFirstOfMany(t *testing.T) {
 	contains(t, run(t, "", "render", "--profile=garden-demo/nobody", "children.yaml").stderr, "which have garden-demo/team-1"+named)
 }
 
+// So do notes about them.
+func TestNotesNameTheFirstOfMany(t *testing.T) {
+	wrong := strings.NewReplacer("%", "%%", "name: team", "name: team-%[1]d", "version: 1877.5.0", "version: 1.0.0").Replace(child(t))
+	user := strings.NewReplacer("name: shop", "name: shop-%[1]d", "kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team-%[1]d")
+	inFolder(t, map[string]string{"all.yaml": parent(t) + "---\n" + many(6, wrong+"---\n"+user.Replace(read(t, examples+"/shoot.yaml"))+"---\n")})
+	r := run(t, "", "maintenance", "all.yaml")
+	contains(t, r.stderr, "note: NamespacedCloudProfiles garden-demo/team-1, garden-demo/team-2, garden-demo/team-3, garden-demo/team-4, "+
+		"garden-demo/team-5, and 1 more: the rendered profile has ")
+	if strings.Count(r.stderr, "note: ") != 1 {
+		t.Error(r.stderr)
+	}
+}
+
 // GitHub takes comments of up to 65,536 characters.
 func TestPlanAsACommentOfLimitedLength(t *testing.T) {
 	inFolder(t, map[string]string{"old.yaml": withTypes(t, 2000, "m%d", "8Gi"), "new.yaml": withTypes(t, 2000, "m%d", "1%[1]dGi")})

@@ -203,8 +203,8 @@ func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfil
 		return
 	}
 	slices.Sort(overridden)
-	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s gives another expirationDate to %s, which is ignored beside "+
-		"the lifecycle that NEW has: Gardener refuses later changes of it until it is removed there", child.Name, words.Few(overridden)))
+	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s: its own expirationDate of %s is ignored beside the lifecycle "+
+		"that NEW has, and Gardener refuses later changes of this profile until the date is removed", child.Name, words.Few(overridden)))
 }
 
 // ofNamespaced returns the views and refusals for an update of a NamespacedCloudProfile.

@@ -41,9 +41,7 @@ func PrintSkipped(c *command.Call, in *Given) {
 // PrintNotes prints skipped files and the remarks about the profiles behind the answers.
 func PrintNotes(c *command.Call, in *Given) {
 	PrintSkipped(c, in)
-	for _, note := range in.Notes {
-		report.Printf(c.Stderr, "note: %s\n", note)
-	}
+	report.Notes(c.Stderr, in.Notes)
 }
 
 // NameStdin replaces the file name of findings in standard input by the user's name for it, if there is one.

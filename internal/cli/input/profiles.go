@@ -175,7 +175,7 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 		return nil, fault
 	}
 	parent := in.ParentOf(s)
-	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(in, s, parent), spec, nil, at)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+": the rendered profile", linting(in, s, parent), spec, nil, at)
 	return s.Compiled, typedAt(fault, parent)
 }
 

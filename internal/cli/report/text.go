@@ -153,6 +153,24 @@ func (g Group) Others(place func(*Finding) string) string {
 	return fmt.Sprintf("%s %d times more: %s", same, len(more), words.JoinFirst(len(more), places, ", "))
 }
 
+// Notes writes remarks, one in a line. Many that differ only in their subjects, or in the command at their end, are written once.
+func Notes(w io.Writer, notes []string) {
+	all := make([]*Finding, 0, len(notes))
+	for _, note := range notes {
+		f := &Finding{Message: note}
+		if _, who, after := f.split(); who != "" {
+			f.Subject.Reason, _, _ = strings.Cut(after, ": run ")
+		}
+		all = append(all, f)
+	}
+	for _, same := range Groups(all) {
+		Printf(w, "note: %s\n", same.Message())
+		if len(same) > 1 && !same.alike() {
+			Printf(w, "    %s\n", same.Others(func(f *Finding) string { _, who, _ := f.split(); return who }))
+		}
+	}
+}
+
 // writeGroups writes each group as one finding. For larger groups, hint says how to print each finding.
 func writeGroups(out io.Writer, groups []Group, hint string) error {
 	w := NewWriter(out)

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,26 @@ func TestWhatIsForbiddenOftenIsSaidOnce(t *testing.T) {
 	contains(t, text(t, report.Options{}, findings...),
 		`Forbidden: unable to add version "1.0.1", "1.0.2", "1.0.3", "1.0.4", "1.0.5", and 1 more as "supported": they overlap [gardener-core]`,
 		"the same 5 times more: a.yaml:2:3")
+}
+
+// Notes about many subjects are written once, also if each of them ends with a command of its own.
+func TestManyNotesAreOne(t *testing.T) {
+	var same, apart []string
+	for i := range 6 {
+		same = append(same, fmt.Sprintf("NamespacedCloudProfile a%d: it has 1 error: run capkit lint all.yaml", i))
+		apart = append(apart, fmt.Sprintf("NamespacedCloudProfile b%d: it has 2 errors: run capkit lint %d.yaml", i, i))
+	}
+	var out bytes.Buffer
+	report.Notes(&out, slices.Concat(same, apart, []string{"one more", "and: another"}))
+	want := `note: NamespacedCloudProfiles a0, a1, a2, a3, a4, and 1 more: it has 1 error: run capkit lint all.yaml
+note: NamespacedCloudProfile b0: it has 2 errors: run capkit lint 0.yaml
+    for the same reason 5 times more: NamespacedCloudProfile b1, NamespacedCloudProfile b2, NamespacedCloudProfile b3, and 2 more
+note: one more
+note: and: another
+`
+	if out.String() != want {
+		t.Error(out.String())
+	}
 }
 
 func TestRulesAreCounted(t *testing.T) {

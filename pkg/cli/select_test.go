@@ -88,3 +88,17 @@ func TestAdviceForUpdatesInPlace(t *testing.T) {
 		}
 	}
 }
+
+// What a misspelt machine type cannot boot is reported once for many versions and regions. JSON has each of them.
+func TestSelectSaysOnceWhatAllLack(t *testing.T) {
+	args := []string{"select", "--image=gardenlinux", "--machine-type=medium_4_9", examples + "/cloudprofile.yaml"}
+	r := run(t, "", args...)
+	if r.status != 1 || strings.Count(r.stdout, "no image") != 2 { // the versions differ in what would work
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stdout, "gardenlinux@1877.5.0 on medium_4_9 in europe: no image\n  machine type medium_4_9 is not in the profile\n",
+		"  machine type bare_8_16\nThe same for gardenlinux@1877.5.0 on medium_4_9 in asia\ngardenlinux@1592.9.0 on medium_4_9 in europe: no image\n")
+	if n := strings.Count(run(t, "", append(args, "-o=json")...).stdout, `"error": `); n != 4 {
+		t.Errorf("%d of 4 in JSON", n)
+	}
+}

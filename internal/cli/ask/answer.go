@@ -78,6 +78,8 @@ type Answer struct {
 	profile    input.AnyProfile
 	resolution resolve.Resolution[any]
 	filling    input.Filling
+	// also are further questions with the same answer, in its text.
+	also []string
 }
 
 // unavailable is a machine type or a volume type that zones lack.
@@ -361,6 +363,9 @@ func printAnswer(w io.Writer, a *Answer) {
 		report.Printf(w, "%s\n", a.mistake)
 	case a.resolution.Reason != reasonWorkerConfig: // otherwise the error contains the remedy
 		PrintSuggestions(w, a.Suggestions)
+	}
+	if len(a.also) > 0 {
+		report.Printf(w, "The same for %s\n", words.JoinFew(a.also, ", "))
 	}
 }
 

@@ -7,8 +7,10 @@ package ask
 import (
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/report"
 )
 
 // answered is a question with its answers.
@@ -71,8 +73,41 @@ func (all *answered) print(w io.Writer, format string, reasons bool) (boots, ref
 		for a := range wanted {
 			err = command.PrintAs(w, format, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
 		}
+	case all.how == partial && format == "text" && !reasons:
+		err = command.PrintEach(w, format, "pools", joined(wanted), printNextAnswer)
 	default:
 		err = command.PrintEach(w, format, "pools", wanted, printNextAnswer)
 	}
 	return boots, refused, err
+}
+
+// joined joins answers without an image that follow each other and say the same about different combinations.
+func joined(answers iter.Seq[Answer]) iter.Seq[Answer] {
+	return func(yield func(Answer) bool) {
+		var last *Answer
+		for a := range answers {
+			if last != nil && last.refused != nil && a.refused != nil && says(last) == says(&a) {
+				last.also = append(last.also, questionText(&a))
+				continue
+			}
+			if last != nil && !yield(*last) {
+				return
+			}
+			last = &a
+		}
+		if last != nil {
+			yield(*last)
+		}
+	}
+}
+
+// says returns the text of an answer without its question.
+func says(a *Answer) string {
+	var text strings.Builder
+	one := *a
+	one.also = nil
+	w := report.NewWriter(&text)
+	printAnswer(w, &one)
+	_ = w.Flush() // a Builder never fails
+	return strings.TrimPrefix(text.String(), questionText(a))
 }

@@ -92,12 +92,18 @@ type Comparison[R any] struct {
 	// imageless reports that the current entry has no image, which is reported elsewhere. openEntry reports that some entry has neither an
 	// image nor a flavor, or has an unlisted flavor without an image.
 	imageless, openEntry bool
-	// least holds, by the path of the first of equal flavors, the one whose capabilities are written in the least text so far.
-	least map[*field.Path]writtenFlavor
+	// least holds, of equal flavors, the one whose capabilities are written in the least text so far.
+	least map[equalFlavors]writtenFlavor
 	// atEnd report flavors that core does not list, once all equal ones are known.
 	atEnd []func()
 	// extent holds the paths of the version, on both sides. It is nil until needed.
 	extent []fieldpath.Path
+}
+
+// equalFlavors are the flavors of one side that support the same.
+type equalFlavors struct {
+	set    capability.Set
+	ofCore bool
 }
 
 // writtenFlavor is a flavor of either side, with its path.
@@ -142,7 +148,7 @@ func New[R any](version Version) *Comparison[R] {
 		room:    make([]CoreFlavor[R], 0, n),
 		bySet:   make(map[capability.Set]*CoreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{}, lacking: sets.New[capability.Set](), fits: map[shape]fit[R]{}, Doubtful: map[*field.Path]bool{},
-		meant: map[capability.Set]*imageselector.Flavor[R]{}, least: map[*field.Path]writtenFlavor{},
+		meant: map[capability.Set]*imageselector.Flavor[R]{}, least: map[equalFlavors]writtenFlavor{},
 	}
 	c.addCoreFlavors()
 	return c
@@ -259,7 +265,7 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 		case !c.LeavesOut():
 			c.Report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.Vocabulary.Format(written),
 				"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At,
-			).Place = c.repeats(writtenFlavor{first.written, first.At}, writtenFlavor{written, at})
+			).Place = c.repeats(equalFlavors{set, true}, writtenFlavor{first.written, first.At}, writtenFlavor{written, at})
 		}
 		return plain
 	}

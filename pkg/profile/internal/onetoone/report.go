@@ -35,27 +35,27 @@ func (c *Comparison[R]) duplicate(
 	}
 	again := ruleFlavorDuplicate.Fault(field.ErrorTypeDuplicate, flavor.Path, c.Vocabulary.Format(flavor.Capabilities),
 		"%s: %s is the same flavor as %s; %s", c.Name, c.format(flavor.Capabilities, set), first.Path, repair)
-	again.Place = c.repeats(writtenFlavor{first.Capabilities, first.Path}, writtenFlavor{flavor.Capabilities, flavor.Path})
+	again.Place = c.repeats(equalFlavors{set, false}, writtenFlavor{first.Capabilities, first.Path}, writtenFlavor{flavor.Capabilities, flavor.Path})
 	return again
 }
 
 // repeats returns the path that identifies the error about a flavor that equals the first one. Flavors that are written differently may
 // be equal, and their order may change. So the errors about equal flavors are identified by all of them but the one in the least text.
-func (c *Comparison[R]) repeats(first, flavor writtenFlavor) fieldpath.Path {
-	least, found := c.least[first.at]
+func (c *Comparison[R]) repeats(all equalFlavors, first, flavor writtenFlavor) fieldpath.Path {
+	least, found := c.least[all]
 	if !found {
 		least = first
 	}
 	if flavor.text() < least.text() {
 		flavor, least = least, flavor
 	}
-	c.least[first.at] = least
+	c.least[all] = least
 	return fieldpath.Of(flavor.at)
 }
 
 // leastOf returns the path that identifies an error about the first of equal flavors.
-func (c *Comparison[R]) leastOf(first *field.Path) fieldpath.Path {
-	if least, repeated := c.least[first]; repeated {
+func (c *Comparison[R]) leastOf(all equalFlavors, first *field.Path) fieldpath.Path {
+	if least, repeated := c.least[all]; repeated {
 		return fieldpath.Of(least.at)
 	}
 	return fieldpath.Of(first)
@@ -90,7 +90,7 @@ func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set ca
 	c.lacking.Insert(asCore)
 	c.atEnd = append(c.atEnd, func() {
 		unexpected := c.unexpected(flavor, set)
-		unexpected.Place = c.leastOf(flavor.Path)
+		unexpected.Place = c.leastOf(equalFlavors{set, false}, flavor.Path)
 		ReportUnless(explained, &c.Report, unexpected)
 	})
 }
@@ -115,7 +115,7 @@ func (c *Comparison[R]) ReportMissing() {
 		}
 		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
 			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
-		missing.Place = c.leastOf(core.At)
+		missing.Place = c.leastOf(equalFlavors{core.Set, true}, core.At)
 		ReportUnless(imageless || core.refused || c.openEntry || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
-	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -81,7 +80,11 @@ func merged(groups []*group, few int, which ...int) (order []*group) {
 				g.Pools = append(g.Pools, other.Pools...)
 			}
 			for _, sort := range which {
-				g.names[sort] = resolve.Distinct(g.names[sort])
+				if len(which) == 1 {
+					break // each name is in one group, and they stay in the order of the profile
+				}
+				slices.Sort(g.names[sort])
+				g.names[sort] = slices.Compact(g.names[sort])
 			}
 			order = append(order, g)
 		}

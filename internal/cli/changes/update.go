@@ -212,6 +212,10 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	old, updated := u.Namespaced.Old, u.Namespaced.Updated
 	parent, reference := u.Before.ParentOf(updated), updated.Object.Spec.Parent
 	switch {
+	case parent == nil && input.NamesParent(updated.Object):
+		missing := u.Before.Missing("CloudProfile", reference.Name, "spec.parent.name")
+		u.Before.AddErrors(updated.Manifest, missing)
+		return nil, nil, missing
 	case parent == nil:
 		return nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
 			"give its manifest as well", words.Quoted(reference.Name), u.Name)

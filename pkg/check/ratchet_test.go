@@ -200,7 +200,8 @@ func unmixed(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSp
 // An error about a version without an image stays the same while core lists fewer flavors for it, or none. It hides the flavors that lack
 // a mapping, so core must not list more.
 func TestRatchetOfAVersionWithoutAnImage(t *testing.T) {
-	const one, both, none = "{name: gl, versions: [{version: 1.0.0, architectures: [amd64]}]}", "{name: gl, versions: [{version: 1.0.0, architectures: [amd64, arm64]}]}", ""
+	const one, both, none = "{name: gl, versions: [{version: 1.0.0, architectures: [amd64]}]}",
+		"{name: gl, versions: [{version: 1.0.0, architectures: [amd64, arm64]}]}", ""
 	for _, cloud := range []provider.Provider[any]{provider.Untyped(gcp.Provider{}), provider.Untyped(given.ImagesOnly{})} {
 		spec := func(core string) *v1beta1.CloudProfileSpec {
 			return &given.Decoded[v1beta1.CloudProfile](t, "spec: {type: "+cloud.Type()+", machineImages: ["+core+"], providerConfig: {apiVersion: "+

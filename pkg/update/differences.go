@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
@@ -26,15 +24,6 @@ type difference struct {
 	// region restricts the innermost list entry that has one before the update; empty if none has.
 	region string
 }
-
-// isDefault reports whether only the classification that a version has without one is written out, or left out.
-func (d *difference) isDefault() bool {
-	return d.how != Differs && strings.HasSuffix(d.path.pattern(), ".versions[].classification") &&
-		cmp.Or(d.was, d.is) == any(string(v1beta1.ClassificationSupported))
-}
-
-// isOff reports whether only a switch that is off is written out, or left out.
-func (d *difference) isOff() bool { return d.how != Differs && cmp.Or(d.was, d.is) == any(false) }
 
 // path is a place in an object. Entries of a list are identified by their name or another key, in brackets: spec.regions[europe].
 type path []string

@@ -203,8 +203,7 @@ func (d *differing[R]) assign(found difference) {
 	case strings.HasPrefix(pattern, "spec.machineCapabilities[]") && d.redefines(keys[0]):
 	case d.renaming.only(found.path):
 		d.renamed(found)
-	case found.isDefault(), found.isOff() && d.list(pattern) != "":
-	case found.how != Differs && (pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"): // with the config
+	case found.how != Differs && d.isDefault(pattern, cmp.Or(found.was, found.is)):
 	case found.how != Differs && d.inherited(pattern, keys):
 		d.override(found, keys)
 	case strings.HasPrefix(pattern, "spec.machineImages[].versions[]."):
@@ -225,6 +224,18 @@ func (d *differing[R]) assign(found difference) {
 	default:
 		d.other(found.path)
 	}
+}
+
+// isDefault reports whether a value means the same if it is left out: the classification of a supported version, a switch that is off in an
+// offered list, and the type of the provider config, which comes and goes with the config.
+func (d *differing[R]) isDefault(pattern string, value any) bool {
+	switch value {
+	case string(v1beta1.ClassificationSupported):
+		return strings.HasSuffix(pattern, ".versions[].classification")
+	case false:
+		return d.list(pattern) != ""
+	}
+	return pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"
 }
 
 // choice offers a difference. A new or removed field of an entry that stays is a changed field.

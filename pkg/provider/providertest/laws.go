@@ -107,8 +107,8 @@ func tryVersions[R any](cloud provider.Provider[R], config []byte) (tried int, r
 	if unreadable != nil {
 		return 0, false, unreadable
 	}
-	errs = append(errs, checkStrict(cloud, config, read.Images, at))
-	errs = append(errs, checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at))
+	errs = append(errs, checkStrict(cloud, config, read.Images, at),
+		checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at))
 	for _, image := range read.Images {
 		for _, version := range image.Versions {
 			tried++

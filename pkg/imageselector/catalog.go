@@ -8,9 +8,9 @@
 // Start reading at [Catalog.Decide], which evaluates each flavor of an image version once and returns the record, a [Decision].
 // [Catalog.Select] runs the same loop without a record, and does not allocate.
 //
-// The package is generic over R, a provider's reference to an image, and inspects it only in [IsEmpty]. It decodes no manifests, which is the task of a
-// provider, and reports no errors in them, which is the task of package profile. It accepts even images that lint and admission refuse
-// (semantics S7). It implements S4 to S7 of docs/semantics.md.
+// The package is generic over R, a provider's reference to an image, and inspects it only in [IsEmpty]. It decodes no manifests, which is
+// the task of a provider, and reports no errors in them, which is the task of package profile. It accepts even images that lint and
+// admission refuse (semantics S7). It implements S4 to S7 of docs/semantics.md.
 package imageselector
 
 import (

@@ -101,7 +101,8 @@ func replaceInRegions(object any, path fieldpath.Path, meant *finding.Suggestion
 	return ops
 }
 
-// architecture matches the path of an architecture of a machine type, an image or a worker pool; registered matches that of a registered value.
+// architecture matches the path of an architecture of a machine type, an image or a worker pool. registered matches that of a registered
+// value.
 var (
 	architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
 	registered   = regexp.MustCompile(`^spec\.machineCapabilities\[\d+\]\.values\[\d+\]$`)

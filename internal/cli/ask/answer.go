@@ -339,19 +339,28 @@ func Settings(requested []capability.Requirement) []string {
 }
 
 func printAnswer(w io.Writer, a *Answer) {
+	report.Printf(w, "%s", questionText(a))
+	printOutcome(w, a)
+	if len(a.also) > 0 {
+		report.Printf(w, "The same for %s\n", words.JoinFew(a.also, ", "))
+	}
+}
+
+// printOutcome writes the rest of the line of a question, and the lines below it.
+func printOutcome(w io.Writer, a *Answer) {
 	defer func() {
 		for _, u := range a.Unavailable {
 			report.Printf(w, "  %s: Gardener refuses a new worker pool there\n", u)
 		}
 	}()
 	if a.selected != nil {
-		report.Printf(w, "%s boots %s\n", questionText(a), report.Reference(a.Reference))
+		report.Printf(w, " boots %s\n", report.Reference(a.Reference))
 		if a.Ambiguous {
 			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
 		}
 		return
 	}
-	report.Printf(w, "%s: no image\n", questionText(a))
+	fmt.Fprintln(w, ": no image")
 	for _, r := range a.Rejected {
 		report.Printf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
@@ -363,9 +372,6 @@ func printAnswer(w io.Writer, a *Answer) {
 		report.Printf(w, "%s\n", a.mistake)
 	case a.resolution.Reason != reasonWorkerConfig: // otherwise the error contains the remedy
 		PrintSuggestions(w, a.Suggestions)
-	}
-	if len(a.also) > 0 {
-		report.Printf(w, "The same for %s\n", words.JoinFew(a.also, ", "))
 	}
 }
 

@@ -104,10 +104,8 @@ func joined(answers iter.Seq[Answer]) iter.Seq[Answer] {
 // says returns the text of an answer without its question.
 func says(a *Answer) string {
 	var text strings.Builder
-	one := *a
-	one.also = nil
 	w := report.NewWriter(&text)
-	printAnswer(w, &one)
+	printOutcome(w, a)
 	_ = w.Flush() // a Builder never fails
-	return strings.TrimPrefix(text.String(), questionText(a))
+	return text.String()
 }

@@ -61,6 +61,7 @@ func together(all []Entry) string {
 			example = ", such as " + first.Who()
 		}
 	}
+	slices.Sort(shoots)
 	shoots = slices.Compact(shoots)
 	who := words.Plural(shoots, "Shoot") + " " + words.Few(shoots)
 	if first.row()[1] != "" {

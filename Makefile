@@ -135,9 +135,8 @@ tidy: ## Tidy all modules
 # What takes long and hardly ever changes its answer has the build tag long. Those are the packages that have some of it.
 LONG = $(shell git grep --untracked -l '^//go:build long' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-# make check vets; -w leaves debugging information out, which takes the linker a third of its time. Suites mostly wait, so more of
-# them run at once than there are processors. The time limit is for tests that hang.
-TEST_FLAGS = -vet=off -ldflags=-w -p=4 -timeout=60m
+# make check vets. Suites mostly wait, so more of them run at once than there are processors. The time limit is for tests that hang.
+TEST_FLAGS = -vet=off -p=4 -timeout=60m
 GO_TEST    = go test $(TEST_FLAGS)
 # The packages with ginkgo suites, which know FOCUS and LABELS.
 SUITES  = $(shell git grep --untracked -l 'suite\.Run\b' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
@@ -168,9 +167,9 @@ PROFILES ?= 10000
 
 .PHONY: test-migration
 test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 240, and 1500 with reserved capabilities; import into half as many
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run ImportIntoRandomProfiles -profiles=$(PROFILES)
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)
+	go test -vet=off -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
+	go test -vet=off -count=1 -timeout 2h -v ./pkg/cli -run ImportIntoRandomProfiles -profiles=$(PROFILES)
+	go test -vet=off -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)
 
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector
@@ -179,25 +178,25 @@ test-race: ## Run the tests of the packages that decide under the race detector
 # The tests are a module of their own, and run on capkit and on Chromium, which is downloaded once if it is not installed.
 .PHONY: test-browser
 test-browser: ## Run the tests of the page of capkit report, and of capkit lsp in CodeMirror, in Chromium, which is downloaded into the cache: on Debian
-	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
+	cd test/browser && go vet . && go test -vet=off -count 1 -timeout 30m .
 
 .PHONY: test-editor
 test-editor: ## Run the tests of capkit lsp in Neovim, and of the schemas in yaml-language-server, which are downloaded into the cache: on Debian
-	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
-	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor -run TestEditor ./test/schema
+	go test -vet=off -count 1 -timeout 30m -tags editor ./test/editor
+	go test -vet=off -count 1 -timeout 30m -tags editor -run TestEditor ./test/schema
 
 .PHONY: editor-picture
 editor-picture: ## Write the picture of capkit lsp in Neovim in docs/pictures
-	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor -update
+	go test -vet=off -count 1 -timeout 30m -tags editor ./test/editor -update
 	go run ./hack/pictures
 
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
-	cd test/browser && go test -vet=off -ldflags=-w -count 1 -run TestPictures . -update
+	cd test/browser && go test -vet=off -count 1 -run TestPictures . -update
 
 .PHONY: test-openstack
 test-openstack: ## Run the tests that need a real OpenStack, which is installed into the cache: on Debian 12
-	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags openstack -v ./test/openstack
+	go test -vet=off -count 1 -timeout 30m -tags openstack -v ./test/openstack
 
 .PHONY: test-cov
 test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
@@ -229,12 +228,12 @@ TIME ?= 20m
 
 .PHONY: soak
 soak: ## Write, attack, forge, kill and renew at the same time for TIME (20m) in a garden, and print what became of it
-	go test -vet=off -ldflags=-w -count=1 -timeout 24h -tags=long -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
+	go test -vet=off -count=1 -timeout 24h -tags=long -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
 		-ginkgo.focus='killed, renewed and attacked' -ginkgo.silence-skips
 
 .PHONY: floods
 floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operators/operations.md
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -tags=long -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
+	go test -vet=off -count=1 -timeout 2h -tags=long -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
 
 # NEXT=v1.x.y takes another version than the newest.
 .PHONY: next-gardener

@@ -61,7 +61,7 @@ func script(t *testing.T, folder string) (output string, well bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := exec.CommandContext(t.Context(), test, "-vet=off", "-ldflags=-w", "./...")
+	run := exec.CommandContext(t.Context(), test, "-vet=off", "./...")
 	run.Dir, run.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	content, err := run.CombinedOutput()
 	return string(content), err == nil

@@ -104,13 +104,13 @@ func renew(ctx context.Context, name string) {
 		if now.Name != before.Name {
 			return
 		}
-		// The secrets manager may overwrite the labels, so this is repeated.
+		// The secrets manager may overwrite the labels, so this is repeated, but not so often that their writes get in each other's way.
 		old := now.DeepCopy()
 		now.Labels[manager.LabelKeyIssuedAtTime] = strconv.FormatInt(time.Now().Add(-30*24*time.Hour).Unix(), 10)
 		now.Labels[manager.LabelKeyValidUntilTime] = strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)
 		Expect(client.IgnoreNotFound(g.Client().Patch(ctx, now, client.MergeFrom(old)))).To(Succeed())
 		expect.Expect(newest(ctx, name).Name).NotTo(Equal(before.Name))
-	}).Should(Succeed())
+	}).WithPolling(time.Second).Should(Succeed())
 }
 
 // newest returns the latest secret of this name.

@@ -67,9 +67,11 @@ func addHelp(root *cobra.Command) {
 		return unknown(cmd, "command", args[0])
 	}
 	root.SetFlagErrorFunc(flagError)
-	for cmd := range tree(root) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmd.Long = wrapParagraphs(cmd.Long)
-	}
+		help(cmd, args)
+	})
 }
 
 // tree returns a command and all commands below it.

@@ -58,6 +58,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	c := &command.Call{
 		Stdin: stdin, Stdout: report.NewWriter(stdout), Stderr: report.NewWriter(stderr), Terminal: command.TerminalOf(stderr), Shown: command.IsTerminal(stdout),
 		Raw: stdout, Providers: map[string]Provider{}, Linked: Version,
+		Completes: len(args) > 1 && strings.HasPrefix(args[1], cobra.ShellCompRequestCmd),
 	}
 	defer c.Flush()
 	var faults []error
@@ -76,7 +77,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
 	addCompletion(root)
-	if len(args) > 1 && strings.HasPrefix(args[1], cobra.ShellCompRequestCmd) {
+	if c.Completes {
 		command.RegisterCompletions(root)
 	}
 	err := root.Execute()

@@ -34,15 +34,18 @@ type Options struct {
 	Disabled map[string]report.Suppression
 }
 
-// Add adds the flags to a command that already has the flags for its inputs. Completion offers those of the rules that can be disabled.
-func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
+// Add adds the flags to a command that already has the flags for its inputs. Completion offers the rules that can be disabled.
+func (flags *Options) Add(cmd *cobra.Command, c *command.Call) {
 	f := cmd.Flags()
 	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "exit with 1 on findings of this `SEVERITY` or higher, or if anything was skipped", report.Severities())
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
 	f.StringArrayVar(&flags.disable, "disable", nil, "ignore findings of these `RULES`; may be repeated")
-	command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
+	if c.Completes {
+		rules := Catalogue(c)
+		command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
+	}
 	flags.SettingsFlags(cmd)
 }
 

@@ -43,6 +43,8 @@ type Call struct {
 	Shown    bool
 	// Name is the name by which the user calls the command.
 	Name string
+	// Completes reports whether the program answers a shell's request for completions.
+	Completes bool
 	// Linked is the version with which the program was linked.
 	Linked string
 }

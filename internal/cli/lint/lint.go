@@ -64,7 +64,7 @@ the files and then lints them. With and without -w, the exit status is that of t
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
-	flags.Add(cmd, checks.Catalogue(c))
+	flags.Add(cmd, c)
 	flags.inventories.Add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "in text output, print each finding instead of grouping similar ones")

@@ -93,7 +93,7 @@ func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
 	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on the profile `[NAMESPACE/]NAME` alone")
 	command.Complete(cmd, "profile", nil) // a name, not a file
 	flags.filter.Flags(cmd)
-	flags.Add(cmd, checks.Catalogue(c))
+	flags.Add(cmd, c)
 	cmd.Flags().StringArrayVar(&flags.landscapes, "landscape", nil,
 		"compare landscapes: one for each flag, as `NAME=PATH` with a NAME of your own and its file or folder, or as NAME=context:CONTEXT for a cluster")
 	cmd.Args = func(_ *cobra.Command, files []string) error {

@@ -54,7 +54,7 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	flags.Options.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
-	flags.Options.Add(cmd, checks.Catalogue(c))
+	flags.Options.Add(cmd, c)
 	// These concern Shoots or the landscape's Gardener, which verify ignores. They exist because the settings set them for all commands.
 	for _, name := range []string{"domain", "reserved-in-core", "gardener-version", "feature-gates", "webhook"} {
 		_ = cmd.Flags().MarkHidden(name)

@@ -126,15 +126,14 @@ func (l *landscape) configure(elsewhere func(string) bool) {
 	call.Providers = maps.Clone(call.Providers)
 	cmd := &cobra.Command{Use: "lint"}
 	options := &checks.Options{Flags: input.NewFlags(cmd)}
-	rules := checks.Catalogue(&call)
-	options.Add(cmd, rules)
+	options.Add(cmd, &call)
 	misnamed := settings.Misnamed(l.settings)
 	if l.settings == "" || misnamed != nil {
 		_ = cmd.Flags().Set("no-config", "true") // it exists
 	} else {
 		_ = cmd.Flags().Set("config", l.settings)
 	}
-	err := errors.Join(misnamed, options.Prepare([]string{l.key}, rules))
+	err := errors.Join(misnamed, options.Prepare([]string{l.key}, checks.Catalogue(&call)))
 	if options.Settings == nil { // they are unreadable
 		options.Settings = &settings.Settings{}
 	}

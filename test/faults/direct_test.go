@@ -119,7 +119,7 @@ func (r *repeated) expectNoProblems() {
 func askDirectly(ctx context.Context) *repeated {
 	GinkgoHelper()
 	client, body := directClient(ctx, true), review(profiles.fresh("direct"))
-	return repeat(4, 2*time.Millisecond, func() error {
+	return repeat(4, pause/5, func() error {
 		response, err := ask(client, entrance.address(), "validate-cloudprofile", bytes.NewReader(body))
 		if err == nil && !response.Allowed {
 			err = fmt.Errorf("not allowed: %v", response.Result)

@@ -11,7 +11,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"time"
 
 	"github.com/gardener/gardener/pkg/utils/secrets"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -24,7 +23,7 @@ import (
 // shakeHands makes connections continuously, each with the authorities that the webhook configurations trust at that
 // moment. An API server would keep its connections, and rarely make a new one.
 func shakeHands(replicas ...*replica) *repeated {
-	return repeat(1, 5*time.Millisecond, func() error {
+	return repeat(1, pause, func() error {
 		for _, r := range replicas {
 			if err := shakeHandsInTime(r); err != nil {
 				return fmt.Errorf("handshake with %s: %w", r.Address, err)

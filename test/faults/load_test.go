@@ -41,6 +41,9 @@ const (
 // enough is the minimum number of writes of each sort in each phase of a spec.
 const enough = 2
 
+// pause is the time between two writes of a writer, and between handshakes. The soak takes hardly any.
+var pause = 100 * time.Millisecond
+
 // counter is the key of a count of writes that began and ended in one phase of a spec.
 type counter struct {
 	phase, kind, action string
@@ -125,7 +128,7 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 			l.remove(k, object)
 		}
 		l.count(counter{"", k.name, action, bad, ""}, began, object.GetName(), err)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 

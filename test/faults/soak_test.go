@@ -65,6 +65,8 @@ type size struct {
 	bytes, most  int
 }
 
+func init() { pause = 5 * time.Millisecond }
+
 var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow"), func() {
 	It("let nothing wrong pass, show no secret, live on and keep their size", func(ctx SpecContext) {
 		replicas := []*replica{newReplica(often), newReplica(often)}

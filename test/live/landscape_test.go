@@ -44,6 +44,8 @@ const (
 	memory = 500 << 10
 )
 
+func init() { drawn = 1000 }
+
 // landscape returns an API server with a profile whose provider config has a megabyte, and with realistic Shoots. They have managed
 // fields, a status, and three worker pools each, all of which boot.
 func landscape() *fakegarden.API {

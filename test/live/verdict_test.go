@@ -405,6 +405,9 @@ func file(object *unstructured.Unstructured) string {
 	return path
 }
 
+// drawn is the number of random CloudProfiles. There are five times as many Shoots, and half as many NamespacedCloudProfiles.
+var drawn = 200
+
 var _ = Describe("Without capkit's webhooks", func() {
 	It("lint says of Shoots what the API server says", func(ctx SpecContext) {
 		r := rand.New(rand.NewPCG(31, 1))
@@ -421,7 +424,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		var objects []tree
 		var what []string
 		names := map[string]bool{}
-		for i := range 5000 {
+		for i := range 5 * drawn {
 			shoot := copied(base).(tree)
 			metadata := shoot["metadata"].(tree)
 			metadata["name"] = fmt.Sprint("v", i)
@@ -453,7 +456,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		bases := []tree{treeOf("cloudprofile-full.yaml"), treeOf("cloudprofile-full.yaml"), treeOf("cloudprofile.yaml"), treeOf("cloudprofile-legacy.yaml"),
 			treeOf("aws/cloudprofile.yaml"), treeOf("azure/cloudprofile.yaml"), treeOf("gcp/cloudprofile.yaml"), treeOf("alicloud/cloudprofile.yaml")}
 		offersMore(bases[1], time.Now().Add(time.Hour))
-		for i := range 1000 {
+		for i := range drawn {
 			profile := copied(pick(r, bases...)).(tree)
 			profile["metadata"].(tree)["name"] = fmt.Sprint("v", i)
 			var done []string
@@ -476,7 +479,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		base["spec"].(tree)["parent"].(tree)["name"] = "verdict-parent"
 		var objects []tree
 		var what []string
-		for i := range 500 {
+		for i := range drawn / 2 {
 			profile := copied(base).(tree)
 			var done []string
 			for range pick(r, 1, 1, 1, 2) {

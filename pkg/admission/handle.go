@@ -166,7 +166,7 @@ const (
 // deny returns the answer for an invalid object: status 422 with a cause for each error, as the API server itself answers. If it leaves
 // errors out, the last cause says how many.
 func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
-	errs, omitted := mostUseful(report.Errors.Errors(), maxText)
+	errs, omitted := mostUseful(report.Errors.Errors(), maxText, func(*field.Error) bool { return false })
 	invalid := apierrors.NewInvalid(kind.GroupKind(), serving.Shown(name, serving.MaxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
@@ -201,9 +201,9 @@ func presentable(err *field.Error) *field.Error {
 }
 
 // mostUseful returns at least one and at most 100 errors, presentable, that fit into a number of bytes, and the number of omitted errors.
-// If all fit, they keep their order. Otherwise the first error of each rule precedes the second error of any. Only returned errors are
-// formatted, as there may be thousands.
-func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
+// If all fit, they keep their order. Otherwise the first error of each rule precedes the second error of any, and those for which late is
+// true come after all others. Only returned errors are formatted, as there may be thousands.
+func mostUseful(errs field.ErrorList, limit int, late func(*field.Error) bool) (field.ErrorList, int) {
 	fitting := func(errs field.ErrorList) field.ErrorList {
 		var fit field.ErrorList
 		left := limit
@@ -221,21 +221,36 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 			return fit, 0
 		}
 	}
-	ofRule, byRank := map[string]int{}, make([]field.ErrorList, maxFindings)
+	type kind struct {
+		rule string
+		late bool
+	}
+	ofKind, byRank := map[kind]int{}, make([]field.ErrorList, 2*maxFindings)
 	for _, err := range errs {
-		if rank := ofRule[err.Origin]; rank < maxFindings {
+		of := kind{err.Origin, late(err)}
+		if rank := ofKind[of]; rank < maxFindings {
+			if of.late {
+				rank += maxFindings
+			}
 			byRank[rank] = append(byRank[rank], err)
 		}
-		ofRule[err.Origin]++
+		ofKind[of]++
 	}
 	useful := fitting(slices.Concat(byRank...))
 	return useful, len(errs) - len(useful)
 }
 
-// warn turns findings into warnings that the API server does not truncate. If there are too many, the last one says so.
-func warn(findings field.ErrorList) []string {
+// warn turns findings into warnings that the API server does not truncate. If there are too many, the last one says so, and those that the
+// update has not caused are omitted first.
+func warn(findings finding.List) []string {
 	const last = 80 // characters for the last one
-	useful, omitted := mostUseful(findings, maxWarningText-last)
+	older := map[*field.Error]bool{}
+	for _, f := range findings {
+		if f.Older {
+			older[f.Error] = true
+		}
+	}
+	useful, omitted := mostUseful(findings.Errors(), maxWarningText-last, func(err *field.Error) bool { return older[err] })
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
 		warnings = append(warnings, serving.Cut(finding.Field+": "+finding.Detail, maxWarningText-last))
@@ -252,7 +267,7 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 	if len(report.Errors) > 0 {
 		response = refused(deny(kind, name, report))
 	}
-	return response.WithWarnings(warn(report.Warnings.Errors())...)
+	return response.WithWarnings(warn(report.Warnings)...)
 }
 
 // failed answers that the object is not at fault: status 500, after which clients may try again. It logs the reason, unless that might

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/capkit/capkit/pkg/admission/internal/serving"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
@@ -277,7 +278,7 @@ func corrected(corrections []correction) admission.Response {
 		patches = append(patches, jsonpatch.NewOperation("replace", pointer+"/version", found.to.Version))
 		said = append(said, &field.Error{Field: at.String(), Detail: found.text()})
 	}
-	return admission.Patched("", patches...).WithWarnings(warn(said)...)
+	return admission.Patched("", patches...).WithWarnings(warn(finding.Of(said))...)
 }
 
 // record records an Event about maintenance on an existing Shoot, once for each version of it. Anyone may have sent the request, so the

@@ -120,7 +120,7 @@ func TestWarn(t *testing.T) {
 			for _, err := range list {
 				err.Detail = strings.Repeat("x", shift) + err.Detail
 			}
-			warnings := warn(list)
+			warnings := warn(finding.Of(list))
 			total := 0
 			for _, warning := range warnings {
 				total += len(warning)
@@ -149,8 +149,25 @@ func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
 	for _, err := range list {
 		want = append(want, err.Field+": "+err.Detail)
 	}
-	if got := warn(list); !slices.Equal(got, want) {
+	if got := warn(finding.Of(list)); !slices.Equal(got, want) {
 		t.Errorf("%q instead of %q", got, want)
+	}
+}
+
+// If not all fit, errors that an update has not caused are omitted before what it does, whatever their rules.
+func TestWarnOfTheUpdateFirst(t *testing.T) {
+	list := finding.Of(findings(40, 300, "a", "b", "c", "d"))
+	for i := range list[:30] {
+		list[i].Older = true
+	}
+	got := warn(list)
+	for _, f := range list[30:] {
+		if !slices.Contains(got, f.Field+": "+f.Detail) {
+			t.Errorf("%s is omitted from %q", f.Field, got)
+		}
+	}
+	if len(got) < 12 { // some of the others, and how many are omitted
+		t.Errorf("%d warnings", len(got))
 	}
 }
 

@@ -167,7 +167,7 @@ func answersAbout(t *testing.T, shoot *v1beta1.Shoot, seen func(*v1beta1.Shoot) 
 	if err != nil || len(report.Errors) > 0 {
 		t.Fatal(report.Errors, err)
 	}
-	all := answered{Pools: provider.PoolsOf(known), Index: profileIndex(known), Warnings: warn(report.Warnings.Errors())}
+	all := answered{Pools: provider.PoolsOf(known), Index: profileIndex(known), Warnings: warn(report.Warnings)}
 	garden := stored{after, child, nil}
 	handler, events := mutatingShoots(t, garden)
 	for _, version := range []string{"1", "2"} {

@@ -168,7 +168,7 @@ func TestWhoIsWarned(t *testing.T) {
 	})
 	expectWarning := func(report finding.Report, err error, want string) {
 		t.Helper()
-		got := warn(report.Warnings.Errors())
+		got := warn(report.Warnings)
 		if err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("got %q, %v and %v instead of %s", got, report.Errors, err, want)
 		}
@@ -251,7 +251,7 @@ func TestUpdatesOfShootsThatAsk(t *testing.T) {
 				}
 			}
 			if err != nil || test.refused != none && len(report.Errors) == 0 {
-				t.Errorf("it is admitted, with %q, %v", warn(report.Warnings.Errors()), err)
+				t.Errorf("it is admitted, with %q, %v", warn(report.Warnings), err)
 			}
 		})
 	}

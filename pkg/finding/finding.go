@@ -40,6 +40,8 @@ type Finding struct {
 	Subject Subject
 	// Suggestion is what was probably meant; nil if that is unknown.
 	Suggestion *Suggestion
+	// Older is set for a warning that was an error, which an update did not cause (semantics S10).
+	Older bool
 	// Implied are findings that are not reported because they follow from this one. If this finding is suppressed, they must be reported.
 	Implied List
 }

@@ -166,7 +166,7 @@ const (
 // deny returns the answer for an invalid object: status 422 with a cause for each error, as the API server itself answers. If it leaves
 // errors out, the last cause says how many.
 func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
-	errs, omitted := mostUseful(report.Errors.Errors(), maxText, func(*field.Error) bool { return false })
+	errs, omitted := mostUseful(report.Errors.Errors(), maxText, func(*field.Error) int { return 0 })
 	invalid := apierrors.NewInvalid(kind.GroupKind(), serving.Shown(name, serving.MaxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
@@ -201,9 +201,9 @@ func presentable(err *field.Error) *field.Error {
 }
 
 // mostUseful returns at least one and at most 100 errors, presentable, that fit into a number of bytes, and the number of omitted errors.
-// If all fit, they keep their order. Otherwise the first error of each rule precedes the second error of any, and those for which late is
-// true come after all others. Only returned errors are formatted, as there may be thousands.
-func mostUseful(errs field.ErrorList, limit int, late func(*field.Error) bool) (field.ErrorList, int) {
+// If all fit, they keep their order. Otherwise those of a lower class come first, and in each class the first error of each rule precedes
+// the second error of any. Only returned errors are formatted, as there may be thousands.
+func mostUseful(errs field.ErrorList, limit int, class func(*field.Error) int) (field.ErrorList, int) {
 	fitting := func(errs field.ErrorList) field.ErrorList {
 		var fit field.ErrorList
 		left := limit
@@ -222,35 +222,35 @@ func mostUseful(errs field.ErrorList, limit int, late func(*field.Error) bool) (
 		}
 	}
 	type kind struct {
-		rule string
-		late bool
+		class int
+		rule  string
 	}
-	ofKind, byRank := map[kind]int{}, make([]field.ErrorList, 2*maxFindings)
+	type place struct{ class, rank int }
+	ofKind, places := map[kind]int{}, map[*field.Error]place{}
+	var ordered field.ErrorList
 	for _, err := range errs {
-		of := kind{err.Origin, late(err)}
+		of := kind{class(err), err.Origin}
 		if rank := ofKind[of]; rank < maxFindings {
-			if of.late {
-				rank += maxFindings
-			}
-			byRank[rank] = append(byRank[rank], err)
+			ordered, places[err] = append(ordered, err), place{of.class, rank}
 		}
 		ofKind[of]++
 	}
-	useful := fitting(slices.Concat(byRank...))
+	slices.SortStableFunc(ordered, func(a, b *field.Error) int {
+		return cmp.Or(places[a].class-places[b].class, places[a].rank-places[b].rank)
+	})
+	useful := fitting(ordered)
 	return useful, len(errs) - len(useful)
 }
 
-// warn turns findings into warnings that the API server does not truncate. If there are too many, the last one says so, and those that the
-// update has not caused are omitted first.
+// warn turns findings into warnings that the API server does not truncate. If there are too many, the last one says so. Then the effects of
+// an update come first, and errors that it has not caused last.
 func warn(findings finding.List) []string {
 	const last = 80 // characters for the last one
-	older := map[*field.Error]bool{}
+	classes := map[*field.Error]int{}
 	for _, f := range findings {
-		if f.Older {
-			older[f.Error] = true
-		}
+		classes[f.Error] = slices.Index([]finding.Concern{finding.Effect, finding.Contents, finding.Older}, f.Concern)
 	}
-	useful, omitted := mostUseful(findings.Errors(), maxWarningText-last, func(err *field.Error) bool { return older[err] })
+	useful, omitted := mostUseful(findings.Errors(), maxWarningText-last, func(err *field.Error) int { return classes[err] })
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
 		warnings = append(warnings, serving.Cut(finding.Field+": "+finding.Detail, maxWarningText-last))

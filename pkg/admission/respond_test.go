@@ -154,16 +154,16 @@ func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
 	}
 }
 
-// If not all fit, errors that an update has not caused are omitted before what it does, whatever their rules.
+// If not all fit, what an update does precedes what is wrong with the object, and that what was wrong before, whatever their rules.
 func TestWarnOfTheUpdateFirst(t *testing.T) {
 	list := finding.Of(findings(40, 300, "a", "b", "c", "d"))
-	for i := range list[:30] {
-		list[i].Older = true
+	for i := range list {
+		list[i].Concern = []finding.Concern{finding.Older, finding.Contents, finding.Effect}[min(max(0, i-25)/5, 2)]
 	}
 	got := warn(list)
-	for _, f := range list[30:] {
-		if !slices.Contains(got, f.Field+": "+f.Detail) {
-			t.Errorf("%s is omitted from %q", f.Field, got)
+	for i, f := range slices.Concat(list[35:], list[30:35]) {
+		if got[i] != f.Field+": "+f.Detail && i < 4 || !slices.Contains(got, f.Field+": "+f.Detail) {
+			t.Errorf("%s is not among the first of %q", f.Field, got)
 		}
 	}
 	if len(got) < 12 { // some of the others, and how many are omitted

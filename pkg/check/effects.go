@@ -42,7 +42,11 @@ func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R
 	e.mappings()
 	e.maintenance(by)
 	e.expirations()
-	return e.report.Sorted().Warnings
+	warnings := e.report.Sorted().Warnings
+	for i := range warnings {
+		warnings[i].Concern = finding.Effect
+	}
+	return warnings
 }
 
 // effects words changes as warnings.

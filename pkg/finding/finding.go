@@ -40,11 +40,24 @@ type Finding struct {
 	Subject Subject
 	// Suggestion is what was probably meant; nil if that is unknown.
 	Suggestion *Suggestion
-	// Older is set for a warning that was an error, which an update did not cause (semantics S10).
-	Older bool
+	// Concern is what a warning is about.
+	Concern Concern
 	// Implied are findings that are not reported because they follow from this one. If this finding is suppressed, they must be reported.
 	Implied List
 }
+
+// Concern is what a warning is about.
+type Concern int
+
+// The concerns, of which the effects of an update matter most to those who can see only some warnings.
+const (
+	// Contents: the object as it is.
+	Contents Concern = iota
+	// Effect: what an update does to Shoots.
+	Effect
+	// Older: an error that an update did not cause, and may keep (semantics S10).
+	Older
+)
 
 // New returns the finding of a rule at a path; nil is the whole document. value is the value that the user wrote, nil if there is nothing
 // to quote, and [field.OmitValueType] if the value is too long or a secret.

@@ -74,7 +74,7 @@ func Excuse(updated, stored Judged) finding.Report {
 func older(f finding.Finding) finding.Finding {
 	err := *f.Error
 	err.Detail = "older than this update: " + err.Detail
-	f.Error, f.Older = &err, true
+	f.Error, f.Concern = &err, finding.Older
 	return f
 }
 

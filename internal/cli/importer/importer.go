@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -261,7 +260,11 @@ func (run *importing) finish() error {
 	}
 	wrong := slices.ContainsFunc(run.findings, isError)
 	for _, note := range run.notes {
-		report.Printf(c.Stderr, "note: %s\n", strings.TrimPrefix(words.Few(run.noted[note])+": "+note, ": "))
+		about := ""
+		if of := run.noted[note]; len(of) > 0 {
+			about = words.Few(of) + ": "
+		}
+		report.Printf(c.Stderr, "note: %s%s\n", about, note)
 	}
 	changed := run.files
 	if wrong {

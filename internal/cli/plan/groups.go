@@ -79,14 +79,14 @@ func merged(groups []*group, few int, which ...int) (order []*group) {
 				}
 				g.Pools = append(g.Pools, other.Pools...)
 			}
+			order = append(order, g)
+			if len(which) == 1 { // each name is in one group, and they stay in the order of the profile
+				continue
+			}
 			for _, sort := range which {
-				if len(which) == 1 {
-					break // each name is in one group, and they stay in the order of the profile
-				}
 				slices.Sort(g.names[sort])
 				g.names[sort] = slices.Compact(g.names[sort])
 			}
-			order = append(order, g)
 		}
 	}
 	return order

@@ -111,7 +111,7 @@ check-format: ## Fail if a Go file is not formatted
 
 .PHONY: check
 check: check-tidy check-license ## Run the linters (go vet is one of them), and check go.mod and licence headers
-	lint=$$($(subst go tool,go tool -n,$(TOOL)) golangci-lint); $$lint run --allow-serial-runners $(ALL); cd test/browser; $$lint run --allow-serial-runners
+	lint=$$($(subst go tool,go tool -n,$(TOOL)) golangci-lint); export GOGC=400; $$lint run --allow-serial-runners $(ALL); cd test/browser; $$lint run --allow-serial-runners
 
 .PHONY: check-tidy
 check-tidy: ## Fail if go mod tidy would change something

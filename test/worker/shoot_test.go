@@ -145,8 +145,8 @@ func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1
 // patience is the time limit of a wait, long enough for a busy machine.
 const patience = 10 * time.Minute
 
-// period is the polling interval. Many tests poll at the same time.
-const period = 300 * time.Millisecond
+// period is the polling interval. Many tests poll at the same time: more often, and it is they that the API server works for.
+const period = time.Second
 
 // eventually waits until condition returns nil. On a timeout it fails with the last error.
 func eventually(t testing.TB, condition func(ctx context.Context) error) {

@@ -141,6 +141,9 @@ func (f *poolFlags) outOfPlace() error {
 	return errors.Join(errs...)
 }
 
+// screen is the number of answers above which those without an image are counted, since they may have scrolled away.
+const screen = 20
+
 // runQuestion runs select or, if reasons is set, explain.
 func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poolFlags, reasons bool) error {
 	g, err := input.Load(ctx, c, args, flags.Flags, !flags.set())
@@ -162,6 +165,13 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 		return err
 	}
 	input.PrintNotes(c, g)
+	if pools := boots + refused; all.how == ofShoots && pools > screen && refused > 0 {
+		verb := "boot"
+		if refused == 1 {
+			verb = "boots"
+		}
+		fmt.Fprintf(c.Stderr, "%d of %d worker pools %s nothing\n", refused, pools, verb)
+	}
 	if len(g.Findings) > 0 || refused > 0 && (all.how != partial || boots == 0) {
 		return command.ErrWrong
 	}

@@ -177,6 +177,20 @@ func TestShootsThatExist(t *testing.T) {
 	}
 }
 
+// Gardener fills in an image that is left out, also in an existing Shoot whose pool is updated in place.
+func TestImagesOfUpdatesInPlaceMayBeLeftOut(t *testing.T) {
+	for _, image := range []*v1beta1.ShootMachineImage{nil, {Name: "gardenlinux"}} {
+		shoot := example[v1beta1.Shoot](t, "shoot-in-place.yaml")
+		shoot.UID = "it exists"
+		shoot.Spec.Provider.Workers[0].Machine.Image = image
+		for _, err := range (&gardener.Server{}).ValidateShoot(shoot, nil, gardener.Beside{}) {
+			if strings.Contains(err.Field, "machine") {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // An existing Shoot is judged by an update without changes: it may keep settings that new Shoots cannot have, and its Seed may be in
 // deletion.
 func TestShootsMayKeepWhatTheyHave(t *testing.T) {

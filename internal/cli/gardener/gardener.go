@@ -315,7 +315,7 @@ var optional = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.versi
 
 // filledIn reports whether an error is about a field that is missing only in the manifest.
 func filledIn(err *field.Error) bool {
-	return err.Type == field.ErrorTypeRequired && optional.MatchString(err.Field)
+	return optional.MatchString(err.Field) && (err.Type == field.ErrorTypeRequired || strings.HasSuffix(err.Detail, "because it is unset"))
 }
 
 // Gardener's validation ranges over maps, so some lists in its messages have a random order.

@@ -7,7 +7,6 @@ package migrate
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -173,11 +172,10 @@ func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
 		return
 	}
 	in := transform.Input{Raw: s.Manifest.JSON, Used: m.used.In("CloudProfile " + s.Name)}
-	if m.options.Fold != nil {
-		in.FoldsBelow = slices.ContainsFunc(m.Namespaced.All, func(n *input.Source[v1beta1.NamespacedCloudProfile]) bool {
-			return !n.Live && m.ParentOf(n) == s &&
-				transform.FoldsAny(cloud, transform.Input{Raw: n.Manifest.JSON, Parent: &s.Object.Spec}, m.options.Fold)
-		})
+	for _, n := range m.Namespaced.All {
+		if !n.Live && m.ParentOf(n) == s {
+			in.Below = append(in.Below, n.Manifest.JSON)
+		}
 	}
 	m.become(s.Manifest, "CloudProfile "+s.Name, cloud, in, s)
 }

@@ -110,16 +110,6 @@ func (f *Fold) Folds(version string) (plain string, folds bool) {
 	return plain, folds && plain != ""
 }
 
-// FoldsAny reports whether a manifest has image versions to fold.
-func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
-	p, err := read(cloud, input)
-	if err != nil {
-		return false
-	}
-	pairs, _ := p.foldable(fold)
-	return len(pairs) > 0
-}
-
 // Declared reports whether a flavor of the provider config declares the fold's capability with its value.
 func (f *Fold) Declared(cloud provider.Provider[any], input Input) bool {
 	p, err := read(cloud, input)

@@ -99,7 +99,7 @@ func Register(
 		p.capabilities = p.architectures()
 	}
 	if input.Parent == nil {
-		p.registerImplied(all)
+		p.registerImplied(p.withBelow(nil), func(_ *document, id provider.ImageVersion) bool { return all(id) })
 		p.demandedFlavors()
 	}
 	p.rewrite(provider.FormatFlavors, all)

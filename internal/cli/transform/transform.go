@@ -54,8 +54,8 @@ type Input struct {
 	Raw json.RawMessage
 	// Parent is the parent of a NamespacedCloudProfile after the migration; nil for a CloudProfile.
 	Parent *v1beta1.CloudProfileSpec
-	// FoldsBelow is set for a CloudProfile if one of its NamespacedCloudProfiles has versions to fold.
-	FoldsBelow bool
+	// Below are the manifests of a CloudProfile's NamespacedCloudProfiles, which are migrated with it.
+	Below []json.RawMessage
 	// Used names the users of an image version, which must then be kept; nil means that no version is in use.
 	Used func(image, version string) []string
 }
@@ -216,12 +216,13 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 		return p.result(nil)
 	}
 	p.pairs, p.unpaired = p.foldable(options.Fold)
-	folds := len(p.pairs) > 0 || options.Fold != nil && input.FoldsBelow
+	all := p.withBelow(options.Fold)
+	folds := slices.ContainsFunc(all, func(d *document) bool { return len(d.pairs) > 0 })
 	if input.Parent == nil {
 		if len(p.capabilities) == 0 {
 			p.capabilities = p.architectures()
 		}
-		p.registerImplied(func(id provider.ImageVersion) bool { return options.ProviderConfig || p.isPaired(id) })
+		p.registerImplied(all, func(d *document, id provider.ImageVersion) bool { return options.ProviderConfig || d.isPaired(id) })
 		if folds {
 			p.capabilities = register(p.capabilities, options.Fold)
 		}
@@ -364,26 +365,44 @@ func (p *document) coreFlavors() {
 	}
 }
 
+// withBelow returns the manifest, and those of the NamespacedCloudProfiles that can be read, with their versions to fold.
+func (p *document) withBelow(fold *Fold) []*document {
+	all := []*document{p}
+	for _, raw := range p.input.Below {
+		if d, err := read(p.cloud, Input{Raw: raw, Parent: &p.was}); err == nil {
+			d.pairs, _ = d.foldable(fold)
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // registerImplied registers the values in fields of image versions that are rewritten as flavors, because flavors
 // have no such fields. It does not register a capability of which all versions have the same single value.
-func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
+func (p *document) registerImplied(all []*document, rewritten func(*document, provider.ImageVersion) bool) {
 	values := map[string][]string{}
-	for _, e := range p.entries() {
-		if !e.Legacy || !rewritten(e.id) {
-			continue
-		}
-		for i := range e.Flavors {
-			for name, implied := range e.Flavors[i].Implied {
-				if len(implied) > len(values[name]) { // the longest list determines the order
-					implied, values[name] = values[name], implied
-				}
-				values[name] = added(values[name], implied...)
+	for _, d := range all {
+		for _, e := range d.entries() {
+			if e.Legacy && rewritten(d, e.id) {
+				e.implied(values)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if indexOf(p.capabilities, name) < 0 && len(values[name]) > 1 {
 			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
+		}
+	}
+}
+
+// implied adds the values of the version's fields to those of other versions.
+func (e *configEntry) implied(values map[string][]string) {
+	for i := range e.Flavors {
+		for name, implied := range e.Flavors[i].Implied {
+			if len(implied) > len(values[name]) { // the longest list determines the order
+				implied, values[name] = values[name], implied
+			}
+			values[name] = added(values[name], implied...)
 		}
 	}
 }

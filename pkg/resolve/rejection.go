@@ -73,7 +73,7 @@ func (r Rejection) String() string {
 		return fmt.Sprintf("has no image in region %s, only in %s", words.Quoted(r.Region), words.Few(r.Regions))
 	}
 	c := r.Conflict
-	clause := fmt.Sprintf("has %s [%s]", c.Capability, words.Few(c.Offer))
+	clause := "has " + c.Capability + " " + registered(c.Offer)
 	if c.Undeclared {
 		clause = "does not declare " + c.Capability
 		if len(c.Offer) > 0 {
@@ -81,12 +81,20 @@ func (r Rejection) String() string {
 		}
 	}
 	if c.Cause != capability.CauseWorker {
-		clause += fmt.Sprintf(", the machine type [%s]", words.Few(c.Need))
+		clause += ", the machine type " + registered(c.Need)
 	}
 	if c.Cause != capability.CauseMachine && c.Asked != nil {
 		clause += fmt.Sprintf(", the worker pool asks for [%s]", words.Few(c.Asked))
 	}
 	return clause
+}
+
+// registered lists the values of a capability that are registered, of those that a flavor or a machine type has.
+func registered(values []string) string {
+	if len(values) == 0 {
+		return "[none registered]"
+	}
+	return "[" + words.Few(values) + "]"
 }
 
 // misspeltRegion returns the first reference whose region probably misspells that of the pool, in a flavor that fits the pool otherwise. It

@@ -34,8 +34,8 @@ import (
 
 // ValidateNamespaced runs the checks of Gardener's API server on the creation of a NamespacedCloudProfile or, unless old is nil, on an
 // update of old, whose metadata is ignored. If the validation of the object finds no errors, the admission follows, which compares it with
-// the parent and validates the merged profile. Errors of the merged profile are only reported if the parent is valid, and for lists without
-// other errors. ignore drops errors of the admission; nil drops none. Paths are those of the object. The errors have the form of
+// the parent and validates the merged profile. Errors of the merged profile are reported for lists without other errors. If the parent is
+// invalid, they are reported in what the object adds, unless the parent's vocabulary is wrong. ignore drops errors of the admission; nil drops none. Paths are those of the object. The errors have the form of
 // [Server.Validate].
 func (s *Server) ValidateNamespaced(
 	object, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
@@ -66,8 +66,12 @@ func (s *Server) validateNamespaced(
 	}
 	said, result := admitted(is, was, parent)
 	errs = append(s.parentTypes(object, parent), said...)
-	if (result || len(errs) > 0) && len(s.validate(parent)) == 0 {
-		errs = append(errs, beside(errs, validateResult(object, namespaced.Merge(object, SyncArchitectures(parent))))...)
+	if result || len(errs) > 0 {
+		ofResult := validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
+		if ofParent := s.validate(parent); len(ofParent) > 0 {
+			ofResult = inAdded(ofResult, ofParent, object)
+		}
+		errs = append(errs, beside(errs, ofResult)...)
 	}
 	if ignore != nil {
 		errs = slices.DeleteFunc(errs, ignore)
@@ -177,23 +181,41 @@ const besideLifecycle = "in combination with `lifecycle`"
 // notExtended continues an error about a missing part of an image version that has only an expirationDate, as one that extends a version of
 // the parent. A version that the parent has would have its parts. For other errors it returns "".
 func notExtended(err *field.Error, object *v1beta1.NamespacedCloudProfile) string {
-	m := renderedItem.FindStringSubmatch(strings.TrimPrefix(err.Field, "spec."))
-	if err.Type != field.ErrorTypeRequired || m == nil || m[1] != "machineImages" || m[3] == "" {
-		return ""
-	}
-	i, _ := strconv.Atoi(m[2]) // digits, because of the expression
-	k, _ := strconv.Atoi(m[4])
-	if i >= len(object.Spec.MachineImages) || k >= len(object.Spec.MachineImages[i].Versions) {
-		return ""
-	}
-	image := &object.Spec.MachineImages[i]
-	v := &image.Versions[k]
-	if !gardenerrules.Extends(v) {
+	image, v := versionAt(err.Field, object)
+	if err.Type != field.ErrorTypeRequired || v == nil || !gardenerrules.Extends(v) {
 		return ""
 	}
 	return fmt.Sprintf("; the parent, CloudProfile %s, has no %s@%s that this could extend: correct the version, remove it, or complete it",
 		object.Spec.Parent.Name, image.Name, v.Version)
 }
+
+// versionAt returns the image version in which a path of an object is, and its image; nil if it is in none.
+func versionAt(path string, object *v1beta1.NamespacedCloudProfile) (*v1beta1.MachineImage, *v1beta1.MachineImageVersion) {
+	m := renderedItem.FindStringSubmatch(strings.TrimPrefix(path, "spec."))
+	if m == nil || m[1] != "machineImages" || m[3] == "" {
+		return nil, nil
+	}
+	i, _ := strconv.Atoi(m[2]) // digits, because of the expression
+	k, _ := strconv.Atoi(m[4])
+	if i >= len(object.Spec.MachineImages) || k >= len(object.Spec.MachineImages[i].Versions) {
+		return nil, nil
+	}
+	return &object.Spec.MachineImages[i], &object.Spec.MachineImages[i].Versions[k]
+}
+
+// inAdded returns the errors in machine types, volume types and image versions that an object adds to an invalid parent. There are none if
+// the parent's vocabulary is wrong, because that may be their cause.
+func inAdded(errs, ofParent field.ErrorList, object *v1beta1.NamespacedCloudProfile) field.ErrorList {
+	if slices.ContainsFunc(ofParent, func(err *field.Error) bool { return strings.HasPrefix(err.Field, "spec.machineCapabilities") }) {
+		return nil
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		_, v := versionAt(err.Field, object)
+		return (v == nil || gardenerrules.Extends(v)) && !addedType.MatchString(err.Field)
+	})
+}
+
+var addedType = regexp.MustCompile(`^spec\.(machineTypes|volumeTypes)\[`)
 
 // renderedItem matches the path, below the spec, of a list item that a NamespacedCloudProfile can define.
 var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes|kubernetes\.versions)\[(\d+)\](\.versions\[(\d+)\])?`)

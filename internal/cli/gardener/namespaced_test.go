@@ -66,3 +66,22 @@ func TestNamespacedExtendsNothing(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// With an invalid parent, errors are about what a NamespacedCloudProfile adds. An invalid vocabulary may be their cause.
+func TestNamespacedOfAnInvalidParent(t *testing.T) {
+	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	parent.Spec.MachineTypes[0].Capabilities = v1beta1.Capabilities{"hypervisor": {"virtualised"}}
+	child.Spec.MachineTypes[0].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualizd"}}
+	gardener.SetDefaults(parent)
+	errs := (&gardener.Server{}).ValidateNamespaced(child, nil, parent, nil)
+	if len(errs) != 1 || errs[0].Field != "spec.machineTypes[0].capabilities.hypervisor[0]" || errs[0].BadValue != "virtualizd" {
+		t.Errorf("%v", errs)
+	}
+	parent.Spec.MachineCapabilities[1].Values = nil
+	for _, err := range (&gardener.Server{}).ValidateNamespaced(child, nil, parent, nil) {
+		if strings.HasPrefix(err.Field, "spec.machineTypes") {
+			t.Error(err)
+		}
+	}
+}

@@ -292,10 +292,7 @@ func isPlain(t reflect.Type) bool {
 
 // referenceText formats a reference for messages by its fields and values: "id 1234". It returns "" for an empty reference.
 func referenceText(ref any) string {
-	raw, err := json.Marshal(ref)
-	if err != nil {
-		return ""
-	}
+	raw, _ := json.Marshal(ref)
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
 		return strings.Trim(string(raw), `"`)

@@ -153,10 +153,7 @@ func (n *namespacedChecker[R]) checkAPIVersion(fields map[string]any) {
 	}
 	there := maps.Clone(fields)
 	there["apiVersion"] = parent.APIVersion
-	raw, err := json.Marshal(there)
-	if err != nil {
-		return
-	}
+	raw, _ := json.Marshal(there)
 	_, report := n.parent.Provider().Decode(&runtime.RawExtension{Raw: raw}, at)
 	of := func(f finding.Finding) bool { return f.Origin == providerconfig.RuleConfigKind }
 	if providerconfig.UnreadIn(report.Errors, at).Any() && !slices.ContainsFunc(report.Errors, of) {

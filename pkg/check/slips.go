@@ -71,11 +71,8 @@ func (c *checker[R]) withoutAnything() {
 }
 
 // explaining groups regions by the slip that means them. Regions that no slip means are under the empty key. If several slips mean a
-// region, the first in lexical order wins. It returns nil if there are no regions.
+// region, the first in lexical order wins.
 func (s slips) explaining(regions []string) map[string][]string {
-	if len(regions) == 0 {
-		return nil
-	}
 	known := slices.Sorted(maps.Keys(s))
 	explained := map[string][]string{}
 	for _, region := range regions {
@@ -90,9 +87,6 @@ func (s slips) explaining(regions []string) map[string][]string {
 
 // slipsOf returns the slips among the regions of the given references.
 func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
-	if len(all) == 0 {
-		return nil
-	}
 	found := slips{}
 	for i := range references {
 		if meant, slipped := all[references[i].Region]; slipped {

@@ -57,11 +57,9 @@ func (c *checker[R]) withWarnings() finding.Report {
 
 // partsUnread reports whether any part of an image version could not be read.
 func (c *checker[R]) partsUnread() bool {
-	if c.Unread.Any() {
-		for _, version := range entries.Mappings(c.Images) {
-			if c.Unread.Touches(version.Path) {
-				return true
-			}
+	for _, version := range entries.Mappings(c.Images) {
+		if c.Unread.Touches(version.Path) {
+			return true
 		}
 	}
 	return false

@@ -109,10 +109,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
-		}
+		name, _ := json.Marshal(m.name)
 		value, err := json.Marshal(m.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.name, err)

@@ -119,7 +119,12 @@ func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) 
 		return nil, err
 	}
 	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
-		return unreadable(v.KubeletVersionConstraint)
+		if v.KubeletVersionConstraint == nil {
+			return false
+		}
+		// The API server accepts no invalid constraint, and Gardener's code relies on that.
+		_, err := semver.NewConstraint(*v.KubeletVersionConstraint)
+		return err != nil
 	})
 	complete := *worker
 	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(m.profile, worker))
@@ -135,21 +140,12 @@ func withStrategy(found *v1beta1.MachineImage) v1beta1.MachineImage {
 	return image
 }
 
-// unreadable reports whether a constraint is invalid. The API server accepts none of these, and Gardener's code relies on that.
-func unreadable(constraint *string) bool {
-	if constraint == nil {
-		return false
-	}
-	_, err := semver.NewConstraint(*constraint)
-	return err != nil
-}
-
 // allowed are the versions of an image that a worker pool can have.
 type allowed struct {
 	library gardenerrules.Library
 	image   *v1beta1.MachineImage
 	// stages and numbers belong to the versions. numbers is nil if one of them is not a plain version.
-	stages  []string
+	stages  []v1beta1.VersionClassification
 	numbers []*semver.Version
 	picked  map[pickable]Outcome
 }
@@ -164,14 +160,9 @@ type pickable struct {
 func contentOf(image *v1beta1.MachineImage) string {
 	text := []string{image.Name, string(*image.UpdateStrategy)}
 	for _, v := range image.Versions {
-		text = append(text, v.Version, stageOf(v))
+		text = append(text, v.Version, string(versions.Classification(v.ExpirableVersion)))
 	}
 	return strings.Join(text, "\n")
-}
-
-// stageOf returns a text that is equal for versions that Gardener distinguishes only by their numbers.
-func stageOf(v v1beta1.MachineImageVersion) string {
-	return string(versions.Classification(v.ExpirableVersion))
 }
 
 func newAllowed(library gardenerrules.Library, image *v1beta1.MachineImage) *allowed {
@@ -179,7 +170,7 @@ func newAllowed(library gardenerrules.Library, image *v1beta1.MachineImage) *all
 	allPlain := true
 	for _, v := range image.Versions {
 		number, plain := plainVersion(v.Version)
-		a.numbers, a.stages = append(a.numbers, number), append(a.stages, stageOf(v))
+		a.numbers, a.stages = append(a.numbers, number), append(a.stages, versions.Classification(v.ExpirableVersion))
 		allPlain = allPlain && plain
 	}
 	if !allPlain {
@@ -216,7 +207,7 @@ func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outc
 // scope is a possible target of an update that is not forced: the versions of one stage that share a number of leading components with the
 // current version, from the major on.
 type scope struct {
-	stage string
+	stage v1beta1.VersionClassification
 	same  int
 }
 

@@ -141,14 +141,14 @@ type Blocked struct {
 }
 
 // Blocked returns, for each of a Shoot's worker pools, the version that the next maintenance would choose but the pool cannot boot. The
-// pools are those of [provider.PoolsOf]; a pool without an image is ignored. boots returns a pool's filter, or nil if it is unknown. It
-// must give the same answer on each call.
+// pools are those of [provider.PoolsOf]; one without an image or version is ignored. boots returns a pool's filter, or nil if it is unknown.
+// It must give the same answer on each call.
 func (m *Maintainer) Blocked(
 	shoot *v1beta1.Shoot, pools []provider.Pool, boots func(provider.Pool) func(image, version string) bool,
 ) []Blocked {
 	blocked := make([]Blocked, len(pools))
 	for i, pool := range pools {
-		if pool.Image == "" {
+		if pool.Image == "" || pool.Version == "" {
 			continue
 		}
 		worker := &shoot.Spec.Provider.Workers[i]

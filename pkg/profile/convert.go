@@ -183,12 +183,9 @@ func (r *Reading[R]) saysTheSame(written []map[string]any, flavors []imageselect
 	if json.Unmarshal(r.Spec.ProviderConfig.Raw, &kind) != nil {
 		return false
 	}
-	config, err := json.Marshal(map[string]any{
+	config, _ := json.Marshal(map[string]any{
 		"apiVersion": kind.APIVersion, "kind": kind.Kind, "machineImages": []any{map[string]any{"name": "image", "versions": written}},
 	})
-	if err != nil {
-		return false
-	}
 	read, report := r.provider.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("converted"))
 	if len(report.Errors) > 0 || len(read.Images) != 1 {
 		return false

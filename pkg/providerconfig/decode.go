@@ -215,9 +215,6 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 			u.places = append(u.places, fieldpath.Text(at))
 		}
 	}
-	if len(u.places) == 0 {
-		return Unread{}
-	}
 	u.known, u.beside, u.meant = map[string]bool{}, map[string][]string{}, map[string]bool{}
 	for _, place := range u.places {
 		if u.known[place] {

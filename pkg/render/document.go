@@ -205,10 +205,7 @@ func listOf(entries []entry) json.RawMessage {
 
 // marshal encodes a value that was decoded from JSON, so it cannot fail.
 func marshal(value any) json.RawMessage {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return json.RawMessage("null")
-	}
+	raw, _ := json.Marshal(value)
 	return raw
 }
 

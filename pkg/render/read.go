@@ -143,10 +143,7 @@ func (r *reader) text() (string, error) {
 		return "", r.tokens.SkipValue()
 	case jsontext.KindString:
 		token, err := r.tokens.ReadToken()
-		if err != nil {
-			return "", err
-		}
-		return token.String(), nil
+		return token.String(), err
 	}
 	return "", r.misfit("not a string")
 }

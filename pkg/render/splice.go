@@ -122,10 +122,7 @@ func (s *splicer) object(p *place) bool {
 	seen := map[string]bool{}
 	at, closed := s.closed()
 	for ; !closed; at, closed = s.closed() {
-		token, err := s.tokens.ReadToken()
-		if err != nil {
-			return false
-		}
+		token, _ := s.tokens.ReadToken() // without a name, there is no value either
 		name := token.String()
 		if within := p.within[name]; seen[name] && within != nil || !s.value(within) {
 			return false

@@ -134,20 +134,13 @@ func (p Resolver[R]) Pool(pool provider.Pool) Resolution[R] {
 
 // choose finds the image of a pool without a record, and reports whether there is one.
 func (p Resolver[R]) choose(r *Resolution[R], request imageselector.Request) bool {
-	r.Decision.Chosen = p.Catalog().Choose(request)
-	ref, found := chosen(p.Profile, request, r.Decision.Chosen)
-	if found {
-		r.Reference, r.Decision.Reference = ref, ref
+	chosen := p.Catalog().Choose(request)
+	if r.Decision.Chosen = chosen; chosen < 0 {
+		return false
 	}
-	return found
-}
-
-// chosen returns the reference of the flavor chosen for a request. A negative index means that none was chosen.
-func chosen[R any](p *profile.Profile[R], request imageselector.Request, flavor int) (ref R, found bool) {
-	if flavor < 0 {
-		return ref, false
-	}
-	return p.Catalog().Flavors(request.Image, request.Version)[flavor].Reference(request.Region)
+	r.Reference, _ = p.Catalog().Flavors(request.Image, request.Version)[chosen].Reference(request.Region)
+	r.Decision.Reference = r.Reference
+	return true
 }
 
 // resolve answers for a pool with additional requirements. It records the choice if explain is set or there is no image.

@@ -6,7 +6,6 @@ package resolve
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -60,13 +59,6 @@ type Template struct {
 	More []capability.Requirement
 }
 
-// followsFromQuestion reports whether a setting follows from a [Combination], such as the machine type, or from a property of the worker
-// pool, so that it needs no template.
-func followsFromQuestion(setting capability.Requirement) bool {
-	name, _, _ := strings.Cut(setting.Because.String(), ".")
-	return name == "machine" || name == "updateStrategy"
-}
-
 // Templates returns the possible requests of pools: the empty one, and one for each property, or provider setting, whose capability is
 // offered.
 func Templates(settings []capability.Requirement, offers func(name string) bool) []Template {
@@ -77,8 +69,8 @@ func Templates(settings []capability.Requirement, offers func(name string) bool)
 	if offers(capability.UpdateType) {
 		templates = append(templates, Template{Worker: capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}})
 	}
-	for _, setting := range settings {
-		if !followsFromQuestion(setting) && offers(setting.Capability) {
+	for _, setting := range settings { // except those that follow from a Combination or from the template above
+		if !asksByType(setting) && setting.Because.String() != "updateStrategy" && offers(setting.Capability) {
 			templates = append(templates, Template{More: []capability.Requirement{setting}})
 		}
 	}

@@ -77,7 +77,7 @@ func (c *comparison[R]) registrations() iter.Seq[registration] {
 			is, has := registrationOf(c.after.Spec(), d.Name)
 			found := registration{is.Name, Differs}
 			switch {
-			case !had && !has, had && has && was.Name == is.Name && sets.New(was.Values...).Equal(sets.New(is.Values...)):
+			case was.Name == is.Name && sets.New(was.Values...).Equal(sets.New(is.Values...)):
 				continue
 			case !had:
 				found.how = IsNew

@@ -6,7 +6,6 @@ package update
 
 import (
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -292,12 +291,6 @@ func (l *look[R]) lockByVolume(at Pool, pool *provider.Pool) {
 func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 	if l.sameChoices(pools) {
 		return
-	}
-	pools = slices.Clone(pools)
-	for i := range pools {
-		if pools[i].Version == "" {
-			pools[i].Image = "" // the Maintainer ignores such a pool
-		}
 	}
 	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, l.wasBoots) })
 	for i, now := range l.is.Blocked(user.Shoot, pools, l.isBoots) {

@@ -26,9 +26,6 @@ func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted
 		for _, byRegion := range images {
 			largest = max(largest, needs(byRegion[r.Name]))
 		}
-		if largest == 0 {
-			continue
-		}
 		small := v.tooSmall(id, r, images, largest)
 		for flavor, types := range small {
 			if len(types) == 0 {

@@ -43,12 +43,10 @@ type combination struct {
 // NewLocker returns a Locker for a profile, which must not be modified while the Locker is in use. For a NamespacedCloudProfile, pass the
 // result of its merge (status.cloudProfileSpec).
 func NewLocker(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec) *Locker {
-	l := &Locker{library: library, vocabulary: profile.MachineCapabilities}
-	if len(l.vocabulary) == 0 {
-		return l
+	l := &Locker{
+		library: library, vocabulary: profile.MachineCapabilities, fits: map[combination]bool{}, versions: gardenerrules.ImageVersions(profile),
+		types: make(map[string]*v1beta1.MachineType, len(profile.MachineTypes)),
 	}
-	l.fits, l.versions = map[combination]bool{}, gardenerrules.ImageVersions(profile)
-	l.types = make(map[string]*v1beta1.MachineType, len(profile.MachineTypes))
 	for i := range profile.MachineTypes {
 		if name := profile.MachineTypes[i].Name; l.types[name] == nil {
 			l.types[name] = &profile.MachineTypes[i]

@@ -277,9 +277,6 @@ func (r reading) withFallback(flavors []imageselector.Flavor[Reference], global 
 // globalOf reads the reference for all regions, or the fallback for regions without their own, from an entry at a path. It returns nil if
 // there is none. An empty reference for all regions is returned, so that ValidateReference rejects it.
 func (r reading) globalOf(written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
-	if r.global == nil {
-		return nil
-	}
 	values := make([]string, len(places))
 	for i, place := range places {
 		values[i] = place.of(written).String()

@@ -89,15 +89,11 @@ func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// isCompared reports whether a version of core is compared. A repeated version, which core refuses, and one of the parent are not.
+// isCompared reports whether a version of core is compared. A repeated version, which core refuses, is not. One of the parent is if the object
+// describes it on both sides: it may only do so if it had the version first, but in any case this description is rendered.
 func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
-	return r.core[id] == version && (!r.Inherits(id) || r.redefines(version, entries))
-}
-
-// redefines reports whether the object describes a version of the parent on both sides. It may only do so if it had the version first, but
-// in any case this description is rendered.
-func (r *Reading[R]) redefines(version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
-	return Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0
+	return r.core[id] == version &&
+		(!r.Inherits(id) || Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0)
 }
 
 // Describes reports whether a version of core lists flavors or architectures.

@@ -225,11 +225,6 @@ func (p Resolver[R]) meantType(name string) string {
 	return words.Slip(name, p.MachineTypes())
 }
 
-// meantImage returns the image of the profile with a name, or the one that the name probably misspells, or "".
-func (p Resolver[R]) meantImage(name string) string {
-	return words.Slip(name, entries.Images(p.Spec()))
-}
-
 // differences counts the registered capabilities for which two machine types have different values. The architecture outweighs all others
 // together.
 func (p Resolver[R]) differences(a, b capability.Set) int {
@@ -302,7 +297,7 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 			request, unmet = q.Request, len(q.Unmet) > 0
 		}
 	case imageselector.ReasonUnknownImage:
-		meant = p.meantImage(r.Pool.Image)
+		meant = words.Slip(r.Pool.Image, entries.Images(p.Spec())) // the image itself if the profile has it
 		request.Image = meant
 	}
 	unknown := meant == "" || meant == r.Pool.Image // then only the provider config lacks it

@@ -90,7 +90,9 @@ func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Opt
 	if problem := syntaxProblem(data, at); problem != nil {
 		return finding.Of(field.ErrorList{problem})
 	}
-	w := walk(data, target.Type().Elem(), at, knownOnly)
+	w := newWalker(data)
+	w.knownOnly = knownOnly
+	w.value(target.Type().Elem(), at)
 	if len(w.errs) > 0 {
 		w.decodeValid(into)
 		return w.listed(at)

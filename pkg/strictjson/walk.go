@@ -53,14 +53,6 @@ type value struct {
 	as         reflect.Type
 }
 
-// walk compares a document, which must be valid JSON, with a type. knownOnly is that of the walker.
-func walk(data []byte, t reflect.Type, at *field.Path, knownOnly bool) *walker {
-	w := newWalker(data)
-	w.knownOnly = knownOnly
-	w.value(t, at)
-	return w
-}
-
 func newWalker(data []byte) *walker {
 	return &walker{data: data, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}

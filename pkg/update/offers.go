@@ -73,7 +73,7 @@ func Differences[R any](
 		d.other(images)
 	}
 	d.renaming = renamingOf(written(old), written(updated))
-	for _, found := range differences(old, updated) {
+	for _, found := range differences(written(old), written(updated)) {
 		d.assign(found)
 	}
 	slices.SortFunc(d.offers, func(a, b Offer) int { return strings.Compare(a.Path, b.Path) })

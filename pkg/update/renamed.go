@@ -21,13 +21,11 @@ type renaming struct {
 }
 
 // renamingOf compares two results of [written] in the second text. It modifies them.
-func renamingOf(was, is map[string]any) renaming {
-	renamed := false
-	inSecondText(was, &renamed)
-	inSecondText(is, &renamed)
-	r := renaming{renames: renamed}
-	if renamed {
-		compareValues(path{}, was, is, func(d difference) { r.still = append(r.still, d) })
+func renamingOf(was, is map[string]any) (r renaming) {
+	inSecondText(was, &r.renames)
+	inSecondText(is, &r.renames)
+	if r.renames {
+		r.still = differences(was, is)
 	}
 	return r
 }

@@ -64,18 +64,16 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 	}
 	for _, r := range without {
 		meant := r.spellTypes().Slip(t.Name)
-		what, hint := fmt.Sprintf("the cloud has no machine type %s", words.Quoted(t.Name)), words.DidYouMean(meant)
-		switch {
-		case somewhere:
-			hint, meant = ", but other regions have it: list it in unavailableMachineTypes of each zone of "+r.Name, ""
-		case meant == "":
-			hint = v.alike(t, r)
+		found := claim{
+			rule: rule, kind: field.ErrorTypeNotFound, at: t.at.Child("name"), value: t.Name,
+			what: "the cloud has no machine type " + words.Quoted(t.Name), hint: words.DidYouMean(meant), meant: meant,
 		}
-		found := claim{rule: rule, kind: field.ErrorTypeNotFound, at: t.at.Child("name"), value: t.Name, what: what, hint: hint, meant: meant}
-		if somewhere { // one for each region
-			found.what = fmt.Sprintf("%s in region %s", what, r.Name)
-			v.claims.add(found, "")
-			continue
+		switch {
+		case somewhere: // one for each region
+			found.hint, found.meant = ", but other regions have it: list it in unavailableMachineTypes of each zone of "+r.Name, ""
+			found.about = r.Name
+		case meant == "":
+			found.hint = v.alike(t, r)
 		}
 		v.claims.add(found, r.Name)
 	}

@@ -55,14 +55,16 @@ machineImages:
 `+mapped))
 }
 
-// shootOn returns a Shoot with a worker pool on each of the machine types, with or without automatic updates.
+// shootOn returns a Shoot with a worker pool on each of the machine types, with or without automatic updates. A type may name the pool's own
+// Kubernetes version: amd@1.32.0.
 func shootOn(t *testing.T, automatically bool, kubernetes, version string, types ...string) update.User {
 	t.Helper()
 	workers := ""
 	for _, machineType := range types {
+		machineType, kubelet, _ := strings.Cut(machineType, "@")
 		architecture := machineType + "64"
-		workers += fmt.Sprintf("  - {name: %s, machine: {type: %s, architecture: %s, image: {name: gl, version: %q}}}\n",
-			machineType, machineType, architecture, version)
+		workers += fmt.Sprintf("  - {name: %s, kubernetes: {version: %s}, machine: {type: %s, architecture: %s, image: {name: gl, version: %q}}}\n",
+			machineType, kubelet, machineType, architecture, version)
 	}
 	shoot := given.Decoded[v1beta1.Shoot](t, fmt.Sprintf(`
 metadata: {namespace: garden-a, name: shoot}
@@ -235,6 +237,10 @@ func TestCalendar(t *testing.T) {
 		"kubernetes, a date": {
 			kubeBefore: "{version: 1.33.1}, {version: 1.34.0}", kube: "{version: 1.33.1" + future + "}, {version: 1.34.0}", manual: true,
 			want: "kubernetes 1.33.1 expires :forced=1.34.0",
+		},
+		"kubernetes of a worker pool, a date": {
+			types: []string{"amd@1.32.0"}, kubeBefore: "{version: 1.32.0}, {version: 1.33.1}", kube: "{version: 1.32.0" + future + "}, {version: 1.33.1}", manual: true,
+			want: "kubernetes 1.32.0 expires amd:forced=1.33.1",
 		},
 		"kubernetes, a date and nothing newer": {
 			kube: "{version: 1.33.1" + future + "}", manual: true, want: "kubernetes 1.33.1 expires :stuck!",

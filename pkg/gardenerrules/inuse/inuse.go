@@ -142,9 +142,6 @@ func (u *users) add(subject Subject, pools ...Pool) {
 
 // shoots adds the Shoots that use removed parts.
 func (u *users) shoots(shoots []*v1beta1.Shoot, gone removed) {
-	if len(gone.kubernetes)+len(gone.images) == 0 {
-		return
-	}
 	for i, shoot := range shoots {
 		if version := shoot.Spec.Kubernetes.Version; gone.kubernetes.Has(version) {
 			u.add(Subject{Kind: KubernetesRemoved, Kubernetes: version, Child: -1}, poolsOf(i, shoot)...)

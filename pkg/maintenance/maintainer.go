@@ -116,9 +116,6 @@ func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 // nextKubelet returns the effect of maintenance on a worker pool's own Kubernetes version. It is not updated past the control plane's.
 func (m *Maintainer) nextKubelet(version, controlPlane string, autoUpdate bool) Outcome {
 	next := m.nextKubernetes(version, autoUpdate)
-	if next.Version == "" {
-		return next
-	}
 	if next.Version = shoots.KubeletAtMost(next.Version, controlPlane); next.Version == version {
 		return Outcome{}
 	}
@@ -141,8 +138,8 @@ type Blocked struct {
 }
 
 // Blocked returns, for each of a Shoot's worker pools, the version that the next maintenance would choose but the pool cannot boot. The
-// pools are those of [provider.PoolsOf]; one without an image or version is ignored. boots returns a pool's filter, or nil if it is unknown.
-// It must give the same answer on each call.
+// pools are those of [provider.PoolsOf]; one without an image or version is ignored. boots returns a pool's filter, or nil if it is
+// unknown. It must give the same answer on each call.
 func (m *Maintainer) Blocked(
 	shoot *v1beta1.Shoot, pools []provider.Pool, boots func(provider.Pool) func(image, version string) bool,
 ) []Blocked {

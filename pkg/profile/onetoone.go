@@ -89,8 +89,8 @@ func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// isCompared reports whether a version of core is compared. A repeated version, which core refuses, is not. One of the parent is if the object
-// describes it on both sides: it may only do so if it had the version first, but in any case this description is rendered.
+// isCompared reports whether a version of core is compared. A repeated version, which core refuses, is not. One of the parent is if the
+// object describes it on both sides: it may only do so if it had the version first, but in any case this description is rendered.
 func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return r.core[id] == version &&
 		(!r.Inherits(id) || Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0)

@@ -63,8 +63,8 @@ func (p path) keys() []string {
 	return keys
 }
 
-// differences returns the significant differences of two results of [written], in the order of the paths. An empty value equals an absent one.
-// The order of keyed entries and of values is ignored, except of capabilities and their values, where it is the preference.
+// differences returns the significant differences of two results of [written], in the order of the paths. An empty value equals an absent
+// one. The order of keyed entries and of values is ignored, except of capabilities and their values, where it is the preference.
 func differences(was, is map[string]any) (found []difference) {
 	compareValues(path{}, was, is, func(d difference) { found = append(found, d) })
 	return found
@@ -73,8 +73,8 @@ func differences(was, is map[string]any) (found []difference) {
 // applied is the annotation of kubectl apply.
 const applied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// written returns the parts of an object that users write, as JSON: the spec, labels, and annotations except kubectl's. The API server writes
-// the others.
+// written returns the parts of an object that users write, as JSON: the spec, labels, and annotations except kubectl's. The API server
+// writes the others.
 func written(object any) map[string]any {
 	raw, err := json.Marshal(object)
 	var all map[string]any

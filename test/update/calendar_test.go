@@ -55,8 +55,8 @@ machineImages:
 `+mapped))
 }
 
-// shootOn returns a Shoot with a worker pool on each of the machine types, with or without automatic updates. A type may name the pool's own
-// Kubernetes version: amd@1.32.0.
+// shootOn returns a Shoot with a worker pool on each of the machine types, with or without automatic updates. A type may name the pool's
+// own Kubernetes version: amd@1.32.0.
 func shootOn(t *testing.T, automatically bool, kubernetes, version string, types ...string) update.User {
 	t.Helper()
 	workers := ""

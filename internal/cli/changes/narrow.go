@@ -10,7 +10,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/update"
 )
 
@@ -45,11 +44,6 @@ func (u *Update) asked(views []update.View[any]) (asked, error) {
 		return nil, nil
 	}
 	return of, nil
-}
-
-// isAsked reports whether a Shoot, as stored in the API server, has a selected worker pool.
-func (u *Update) isAsked(shoot *v1beta1.Shoot) bool {
-	return !u.Filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(shoot), func(p provider.Pool) bool { return u.Filter.Admits(&p) })
 }
 
 // among returns the selected worker pools among pools.

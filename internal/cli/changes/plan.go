@@ -185,7 +185,9 @@ func (w *writer[R]) choice(f *update.Choice[R]) {
 	case f.After == nil && len(f.Pools) == 0:
 		c.Kind, c.From = Gone, *f.Before
 	case f.After == nil:
-		c.Kind, c.From, c.Message = NoMachines, *f.Before, w.whyNot(f.Pools[0])
+		pool := f.Pools[0]
+		view := &w.views[pool.View]
+		c.Kind, c.From, c.Message = NoMachines, *f.Before, resolve.WhyNot(view.After, view.Users[pool.User].Pools[pool.Index])
 		if f.Kept != nil {
 			c.Kind = Kept
 		}
@@ -195,12 +197,6 @@ func (w *writer[R]) choice(f *update.Choice[R]) {
 		return
 	}
 	w.add(c, f.Pools)
-}
-
-// whyNot explains why a worker pool boots nothing after the update.
-func (w *writer[R]) whyNot(pool update.Pool) string {
-	view := &w.views[pool.View]
-	return resolve.WhyNot(view.After, view.Users[pool.User].Pools[pool.Index])
 }
 
 // otherImages adds a change for each time at which another image is booted: now, at the next roll, or both.

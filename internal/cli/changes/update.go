@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
@@ -105,8 +106,10 @@ func (u *Update) Plan() (*Planned, error) {
 	facts := update.Of(gardenerlib.Library{}, views...)
 	asked.narrow(&facts, views)
 	refused, found := asked.refusals(refused), inWords(u.ComparedWith != "", &facts, views)
-	for _, pool := range facts.Faulty {
-		u.findUnread(&views[pool.View], pool)
+	for _, pool := range facts.Faulty { // its provider config has faults
+		v := &views[pool.View]
+		user := &v.Users[pool.User]
+		u.Before.AddErrors(u.Before.Shoots.ByName[user.Name()].Manifest, resolve.Pool(v.Before, user.Pools[pool.Index]).Further.Errors()...)
 	}
 	if len(facts.Blocked) > 0 || slices.ContainsFunc(found, func(c Change) bool {
 		return slices.ContainsFunc(c.Then, func(f Fate) bool { return f.Boots != nil })
@@ -192,11 +195,7 @@ func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfil
 	var overridden []string
 	for id := range update.Expirable(child.Object) {
 		if len(is[id].Lifecycle) > 0 && len(was[id].Lifecycle) == 0 && was[id].Version != "" {
-			name := "Kubernetes " + id.Version
-			if id.Image != "" {
-				name = id.String()
-			}
-			overridden = append(overridden, name)
+			overridden = append(overridden, lifecycle.Named(id))
 		}
 	}
 	if len(overridden) == 0 {
@@ -272,12 +271,6 @@ func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile
 	}
 	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+
 		"give NEW the type of OLD", u.Name, words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type))
-}
-
-// findUnread adds findings for the faults in a worker pool's provider config.
-func (u *Update) findUnread(v *update.View[any], unread update.Pool) {
-	user := &v.Users[unread.User]
-	u.Before.AddErrors(u.Before.Shoots.ByName[user.Name()].Manifest, resolve.Pool(v.Before, user.Pools[unread.Index]).Further.Errors()...)
 }
 
 // refusals converts errors that refuse the update to changes.

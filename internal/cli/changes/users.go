@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/gardenerlib"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
@@ -82,7 +83,7 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot 
 			if !s.Live {
 				stored, _ = u.Before.StoredShoot(p, s.Object)
 			}
-			if u.isAsked(stored) {
+			if !u.Filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(stored), func(p provider.Pool) bool { return u.Filter.Admits(&p) }) {
 				shoots = append(shoots, stored)
 			}
 		}

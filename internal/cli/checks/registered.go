@@ -45,11 +45,7 @@ type registration struct {
 func WithoutMisregistered(
 	profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report,
 ) (wrong finding.List, rest field.ErrorList, restOfReport finding.Report) {
-	r := &registration{profile: profile, errs: errs, report: report, uses: usesIn(errs, report)}
-	if len(r.uses) == 0 {
-		return nil, errs, report
-	}
-	r.used = usedIn(&profile.Spec)
+	r := &registration{profile: profile, errs: errs, report: report, uses: usesIn(errs, report), used: usedIn(&profile.Spec)}
 	at := field.NewPath("spec", "machineCapabilities")
 	for i, def := range profile.Spec.MachineCapabilities {
 		r.look(capability.RuleUnregistered, word{"", def.Name}, at.Index(i).Child("name"), "capability %q", def.Name)
@@ -170,15 +166,11 @@ func misregisteredArchitecture(profile *v1beta1.CloudProfile, err *field.Error) 
 	if err.Type != field.ErrorTypeInvalid || err.Field != "spec.machineCapabilities.architecture" || !isText {
 		return
 	}
-	i := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == capability.Architecture })
-	if i < 0 {
-		return
+	for i, d := range profile.Spec.MachineCapabilities {
+		if k := slices.Index(d.Values, value); k >= 0 && d.Name == capability.Architecture {
+			err.Field = field.NewPath("spec", "machineCapabilities").Index(i).Child("values").Index(k).String()
+		}
 	}
-	k := slices.Index(profile.Spec.MachineCapabilities[i].Values, value)
-	if k < 0 {
-		return
-	}
-	err.Field = field.NewPath("spec", "machineCapabilities").Index(i).Child("values").Index(k).String()
 	meant := capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures)
 	hint := words.DidYouMean(meant)
 	if meant != "" && usedIn(&profile.Spec)[word{capability.Architecture, value}] {

@@ -45,9 +45,6 @@ var HalfChecked = map[string]bool{
 	"reserved-capability-incomplete": true, // about what ordinary worker pools boot
 }
 
-// byCommand reports whether lint or verify checks a rule.
-func byCommand(r *finding.Rule) bool { return r.InManifests() || r.Command == verify.Command }
-
 // cannotSilence returns the reason why a rule cannot be silenced; empty if it can. elsewhere ends the message about a rule that neither
 // lint nor verify checks.
 func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
@@ -55,7 +52,7 @@ func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	switch {
 	case i < 0:
 		return NoRule(name, rules)
-	case !byCommand(&rules[i]):
+	case !rules[i].InManifests() && rules[i].Command != verify.Command:
 		return name + " is not found by lint, " + elsewhere
 	case NotRead[name]:
 		return name + " cannot be silenced: what it is about could not be read, and was not checked"
@@ -137,7 +134,7 @@ func Silence(
 		f := &found.Findings[i]
 		partly[f.Object] = partly[f.Object] || NotRead[f.Rule] || HalfChecked[f.Rule]
 		for _, ig := range slices.Concat(at[silenced{file: f.File, object: f.Object}], at[silenced{file: f.File, line: f.Line}]) {
-			if ig.covers(f) {
+			if slices.Contains(ig.rules, f.Rule) && (!ig.whole || f.Line >= ig.in.Line) {
 				ig.used[f.Rule] = true
 				f.Suppressions = []report.Suppression{{Kind: report.InSource, Justification: ig.reason}}
 			}
@@ -183,11 +180,6 @@ func bySilenced(ignores []*ignore) map[silenced][]*ignore {
 		}
 	}
 	return by
-}
-
-// covers reports whether the comment silences a finding in its line or object.
-func (ig *ignore) covers(f *report.Finding) bool {
-	return slices.Contains(ig.rules, f.Rule) && (!ig.whole || f.Line >= ig.in.Line)
 }
 
 // unused returns a warning for each of the comment's rules that was checked and has not been used.

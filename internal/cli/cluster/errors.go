@@ -67,7 +67,7 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 			r, r.timeout.Seconds(), lookAtAddress)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s broke off in the middle of its answer: try again; if that does not help, %s", r, lookAtAddress)
-	case errors.As(err, &unreached) && !redirected(unreached):
+	case errors.As(err, &unreached) && !strings.HasPrefix(unreached.Err.Error(), "stopped after "): // in circles, as login pages redirect
 		return fmt.Errorf("%s cannot be reached: %w", r, unreached.Err)
 	}
 	return fmt.Errorf("%s is not a Kubernetes API server%s: %s", r, answered(err), lookAtAddress)
@@ -75,9 +75,6 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 
 // lookAtAddress is the remedy if the server is probably the wrong one.
 const lookAtAddress = "look at the server's address in the kubeconfig, and at the proxy if there is one"
-
-// redirected reports whether a server redirects its clients in circles, as login pages do.
-func redirected(err *url.Error) bool { return strings.HasPrefix(err.Err.Error(), "stopped after ") }
 
 // otherMedia matches client-go's error about an answer with a media type that API servers do not use.
 var otherMedia = regexp.MustCompile(`^serializer for ([^\s;]+).* doesn't exist$`)

@@ -101,15 +101,11 @@ type replacement struct {
 }
 
 // undo restores a target that has been replaced.
-func (r *replacement) undo() error {
+func (r *replacement) undo() (err error) {
+	beside := ""
 	if r.before == nil {
-		if err := os.Remove(r.target); err != nil {
-			return notRestored(r.target, err)
-		}
-		return nil
-	}
-	beside, err := writeBeside(r.target, r.target, *r.before)
-	if err == nil {
+		err = os.Remove(r.target)
+	} else if beside, err = writeBeside(r.target, r.target, *r.before); err == nil {
 		err = os.Rename(beside, r.target)
 	}
 	if err != nil {

@@ -124,7 +124,9 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 	case *core.Shoot:
 		errs = validatedShoot(o)
 	}
-	return byCore(slices.DeleteFunc(errs, filledIn))
+	return byCore(slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return optional.MatchString(err.Field) && (err.Type == field.ErrorTypeRequired || strings.HasSuffix(err.Detail, "because it is unset"))
+	}))
 }
 
 // validatedShoot validates the creation of a Shoot, or an update of the metadata of an existing one. First it synchronizes fields as the
@@ -312,11 +314,6 @@ func Recognizes(apiVersion, kind string) bool {
 // optional matches the fields that may be missing in a manifest: clients set the namespace, and Gardener's admission sets fields of a Shoot
 // before the validation sees them.
 var optional = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
-
-// filledIn reports whether an error is about a field that is missing only in the manifest.
-func filledIn(err *field.Error) bool {
-	return optional.MatchString(err.Field) && (err.Type == field.ErrorTypeRequired || strings.HasSuffix(err.Detail, "because it is unset"))
-}
 
 // Gardener's validation ranges over maps, so some lists in its messages have a random order.
 var (

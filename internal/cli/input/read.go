@@ -191,7 +191,9 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 			in.Notes = append(in.Notes, note)
 		}
 	}
-	in.addCluster(objects, checked)
+	addLive(in, &in.Profiles, "CloudProfile", objects.CloudProfiles, checked)
+	addLive(in, &in.Namespaced, "NamespacedCloudProfile", objects.NamespacedCloudProfiles, checked)
+	addLive(in, &in.Shoots, "Shoot", objects.Shoots, checked)
 	return in, nil
 }
 
@@ -241,14 +243,6 @@ func (flags *Flags) wanted(in *Given, namespace string, files, shoots bool) (w c
 	}
 	w.NamespacedCloudProfiles = slices.Sorted(maps.Keys(of))
 	return w, func(other string) bool { return asked && other == namespace }
-}
-
-// addCluster adds the objects of a cluster, except those that a file also describes. checked reports whether the objects of a namespace
-// are checked themselves; for CloudProfiles it is called with "".
-func (in *Given) addCluster(objects *cluster.Objects, checked func(namespace string) bool) {
-	addLive(in, &in.Profiles, "CloudProfile", objects.CloudProfiles, checked)
-	addLive(in, &in.Namespaced, "NamespacedCloudProfile", objects.NamespacedCloudProfiles, checked)
-	addLive(in, &in.Shoots, "Shoot", objects.Shoots, checked)
 }
 
 // withLifecycle returns kind and name of the first CloudProfile with a version that has a lifecycle, or "".

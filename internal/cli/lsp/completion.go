@@ -53,7 +53,7 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 		}
 		for i, c := range a.unlisted() {
 			written := cmp.Or(c.written, a.scalar(c.name))
-			if a.wantsList() {
+			if a.capability() != "" && !strings.HasSuffix(a.slot, "[]") { // a list is required
 				written = "[" + written + "]"
 			}
 			items = append(items, a.item(i, c, protocol.KindEnum, a.blank()+written, a.Start, a.until()))
@@ -136,11 +136,6 @@ func (a *asked) blank() string {
 		return " "
 	}
 	return ""
-}
-
-// wantsList reports whether the place is a single value where a list is required.
-func (a *asked) wantsList() bool {
-	return a.capability() != "" && !strings.HasSuffix(a.slot, "[]")
 }
 
 // notText matches texts that YAML does not read as strings without quotes.

@@ -194,9 +194,6 @@ func (s *source) parseLarge(text string) bool {
 // foldersApart returns the outermost differing folders of two files. It returns "" if one file is in or below the folder of the other, or is
 // standard input.
 func foldersApart(a, b string) (folderOfA, folderOfB string) {
-	if a == Stdin || b == Stdin {
-		return "", ""
-	}
 	separator := string(filepath.Separator)
 	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
 	for i := range min(len(as), len(bs)) - 1 {

@@ -20,6 +20,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -314,10 +316,7 @@ func (m *migrated) written() []files.Changed {
 func printKept(c *command.Call, m *migrated) {
 	for _, k := range m.Kept {
 		if k.overridden {
-			of := k.Image + "@" + k.Version
-			if k.Image == "" {
-				of = "Kubernetes " + k.Version
-			}
+			of := lifecycle.Named(provider.ImageVersion{Image: k.Image, Version: k.Version})
 			report.Printf(c.Stderr, "note: %s:%d: %s keeps its classification and expirationDate, because its expirationDate is another one in %s, "+
 				"and would be ignored beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, words.Few(k.UsedBy))
 			continue

@@ -177,9 +177,6 @@ func (m *migration) reportPools(c *changes.Change, hint string) {
 // reportCombinations reports the first change that affects no worker pool, with the number of the others. For
 // reserved capabilities, it does so for each image version.
 func (m *migration) reportCombinations(o *manifest.Object, all []changes.Change, hint string) {
-	if len(all) == 0 {
-		return
-	}
 	var order []provider.ImageVersion
 	of := map[provider.ImageVersion][]*changes.Change{}
 	for i := range all {

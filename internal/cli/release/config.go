@@ -154,7 +154,7 @@ func (w *wanted) sharesOne(t *target) bool {
 		}
 		if g != nil && !t.sameImage(g.Ref, f.read.Global.Ref) {
 			w.conflict(t, f.same.flavor.Path.String(), "%s: the source has a different image for %s, and the provider config one for all architectures",
-				w.id, t.format(f.declares))
+				w.id, t.vocabulary.Format(f.declares))
 			return true
 		}
 		of[f.same] = f.read.Global
@@ -186,7 +186,7 @@ func (t *target) replaceRegion(w *wanted, f *flavor, path *field.Path, elsewhere
 	at := path.String()
 	if !t.options.Replace || elsewhere {
 		w.conflict(t, at, "region %s: %s has another image here than in the source, for %s; --replace replaces it",
-			words.Quoted(r.Region), w.id, t.format(f.declares))
+			words.Quoted(r.Region), w.id, t.vocabulary.Format(f.declares))
 		return
 	}
 	only := *f
@@ -240,7 +240,7 @@ func (t *target) replaceGlobal(w *wanted, f *flavor) {
 	case len(t.differing(in, is, beside)) == 0:
 		return
 	case !t.options.Replace:
-		w.conflict(t, at, "%s: %s has another image than in the source; --replace replaces it", w.id, t.format(f.declares))
+		w.conflict(t, at, "%s: %s has another image than in the source; --replace replaces it", w.id, t.vocabulary.Format(f.declares))
 		return
 	case !stays:
 		t.add(edit.Delete(path))
@@ -274,7 +274,7 @@ func (t *target) insertRegion(path string, entry any) {
 func (t *target) addFlavor(w *wanted, f *flavor) {
 	if m := w.refersTo(t, f); m != nil {
 		w.conflict(t, m.flavor.Path.String(), "%s: an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
-			w.id, t.format(f.declares))
+			w.id, t.vocabulary.Format(f.declares))
 		return
 	}
 	i := slices.IndexFunc(w.has, func(m *mappedFlavor) bool { return !m.version.Legacy })

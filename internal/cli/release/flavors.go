@@ -365,7 +365,7 @@ func (t *target) ambiguous(a, b *flavor) {
 		repair = fmt.Sprintf("they differ in %s: register %s in %s, %s", names, names, in, match)
 	}
 	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, t.orParent("spec.machineCapabilities"), "%s@%s: two images are the same flavor here, %s, those in %s; %s",
-		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
+		a.Image, a.Version, t.vocabulary.Format(a.declares), words.And(places), repair)
 }
 
 // tellingApart returns a condition for --match that image a meets and image b does not.
@@ -379,14 +379,6 @@ func tellingApart(a, b *flavor) string {
 }
 
 func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
-
-// format prints capabilities as operators write them, in the order of the vocabulary.
-func (t *target) format(c v1beta1.Capabilities) string {
-	if len(c) == 0 {
-		return "{}"
-	}
-	return t.vocabulary.Format(c)
-}
 
 // names returns the profile's capabilities in the order in which they are written.
 func (t *target) names() (names []string) {

@@ -345,7 +345,7 @@ func (t *target) missing(w *wanted) (found int) {
 		for _, f := range slices.Concat(w.flavors, t.nowhere) {
 			if hasIn(&f.read, region) || f.same != nil && hasIn(f.same.flavor, region) {
 				some = some || slices.Contains(w.flavors, f)
-			} else if text := t.format(f.declares); !slices.Contains(without, text) {
+			} else if text := t.vocabulary.Format(f.declares); !slices.Contains(without, text) {
 				without = append(without, text)
 			}
 		}

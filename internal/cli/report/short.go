@@ -19,9 +19,6 @@ const (
 
 // Shortened returns a value for a message. A long one is cut, and its length is added.
 func Shortened(value string) string {
-	if len(value) <= longest {
-		return value
-	}
 	characters := []rune(value)
 	if len(characters) <= longest {
 		return value

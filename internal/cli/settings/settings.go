@@ -77,10 +77,7 @@ func Find(folder string) (string, error) {
 		}
 	}
 	for dir := here; ; dir = filepath.Dir(dir) {
-		shown, err := filepath.Rel(here, dir)
-		if err != nil {
-			shown = dir
-		}
+		shown, _ := filepath.Rel(here, dir) // one is above the other
 		if path, err := in(dir, shown); path != "" || err != nil {
 			return path, err
 		}

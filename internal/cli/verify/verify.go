@@ -94,7 +94,8 @@ func runVerify(ctx context.Context, c *command.Call, args []string, flags *verif
 	if err != nil {
 		return err
 	}
-	withoutShoots(g)
+	shoots := len(g.Shoots.All) // they are not verified
+	g.Summary.Objects, g.Summary.Skipped = g.Summary.Objects-shoots, g.Summary.Skipped+shoots
 	if g.Summary.Objects+len(g.Findings) == 0 {
 		if err := flags.Nothing(g, "CloudProfile or NamespacedCloudProfile"); err != nil {
 			return err
@@ -126,12 +127,6 @@ func runVerify(ctx context.Context, c *command.Call, args []string, flags *verif
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}
 	return flags.End(c, found)
-}
-
-// withoutShoots counts Shoots as skipped objects.
-func withoutShoots(g *input.Given) {
-	shoots := len(g.Shoots.All)
-	g.Summary.Objects, g.Summary.Skipped = g.Summary.Objects-shoots, g.Summary.Skipped+shoots
 }
 
 // printUnused lists the unused images and machine types as text, by region.

@@ -202,10 +202,7 @@ func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 	}
 	for decoder.More() {
 		var element json.RawMessage
-		if err := decoder.Decode(&element); err != nil { // cannot happen: the list is valid JSON
-			f.wrong(offset, err.Error())
-			return
-		}
+		_ = decoder.Decode(&element) // the list is valid JSON
 		f.item(f.itemAt(element, offset+int(decoder.InputOffset())-len(element)), of)
 	}
 }
@@ -270,15 +267,11 @@ func (f *source) wrapped(raw json.RawMessage, offset int) {
 // at returns the offset of a member's value, or of the item if it has no such member. It ignores letter case.
 func (i *item) at(member string) int {
 	decoder := json.NewDecoder(bytes.NewReader(i.raw))
-	if _, err := decoder.Token(); err != nil {
-		return i.offset
-	}
+	_, _ = decoder.Token() // the item is valid JSON
 	for decoder.More() {
 		name, _ := decoder.Token()
 		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			break
-		}
+		_ = decoder.Decode(&value)
 		if text, is := name.(string); is && strings.EqualFold(text, member) {
 			return i.offset + int(decoder.InputOffset()) - len(value)
 		}

@@ -103,7 +103,8 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	for _, m := range read {
 		faults = append(faults, m.faults...)
 	}
-	contents := &Contents{Map: defaultMap(), Matched: s.matched(), Notes: left.notes()}
+	byDefault, _ := parseMap("", gardenLinuxMap, GardenLinux)
+	contents := &Contents{Map: byDefault, Matched: s.matched(), Notes: left.notes()}
 	if len(faults) > 0 {
 		return contents, faults, nil
 	}

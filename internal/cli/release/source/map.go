@@ -59,12 +59,6 @@ func MapText(kind string) string {
 	return ""
 }
 
-// defaultMap returns the map for Garden Linux's metadata. The caller owns it.
-func defaultMap() *Map {
-	m, _ := parseMap("", gardenLinuxMap, GardenLinux)
-	return m
-}
-
 // ReadMap reads a map for a kind of source from a file. The error means that the file cannot be read.
 func ReadMap(file, kind string) (*Map, []Fault, error) {
 	text, err := readFile(file)

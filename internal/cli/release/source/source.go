@@ -84,15 +84,12 @@ func isGlob(glob string) bool {
 	return err == nil
 }
 
-// globs reports whether a pattern matches a text. Wildcards also match slashes.
-func globs(glob, text string) bool {
-	fits, _ := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
-	return fits
-}
-
-// fits reports whether facts meet a condition. One matching value of a list is enough.
+// fits reports whether facts meet a condition. One matching value of a list is enough. Wildcards also match slashes.
 func fits(facts map[string][]string, key, glob string) bool {
-	return slices.ContainsFunc(facts[key], func(value string) bool { return globs(glob, value) })
+	return slices.ContainsFunc(facts[key], func(value string) bool {
+		fits, _ := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(value, "/", "\x00"))
+		return fits
+	})
 }
 
 // chosen reports whether facts meet all conditions.

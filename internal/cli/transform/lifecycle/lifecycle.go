@@ -83,10 +83,11 @@ const (
 	lifecycle      = "lifecycle"
 )
 
-// forward replaces a version's fields by a lifecycle.
+// forward replaces a version's fields by a lifecycle, unless a parent has the version. It has all Kubernetes versions.
 func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
 	stages := versions.AsLifecycle(v)
-	if len(v.Lifecycle) > 0 || len(stages) == 0 || l.inherits(id) {
+	inherited := l.input.Parent != nil && (id.Image == "" || transform.Inherits(l.input.Parent, id))
+	if len(v.Lifecycle) > 0 || len(stages) == 0 || inherited {
 		return
 	}
 	if l.input.Used != nil {
@@ -123,11 +124,6 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	l.ops = append(l.ops, ops...)
 }
 
-// inherits reports whether the parent of a NamespacedCloudProfile has a version. This is true of all Kubernetes versions.
-func (l *lifecycles) inherits(id provider.ImageVersion) bool {
-	return l.input.Parent != nil && (id.Image == "" || transform.Inherits(l.input.Parent, id))
-}
-
 // back replaces a version's lifecycle by a classification and an expiration date.
 func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
 	if len(v.Lifecycle) == 0 {
@@ -141,7 +137,7 @@ func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.Expirab
 		l.errs = append(l.errs, &field.Error{
 			Type: field.ErrorTypeForbidden, Field: fmt.Sprintf("%s.%s[%d]", at, lifecycle, max(i, 0)), Origin: transform.Rule, BadValue: field.OmitValueType{},
 			Detail: fmt.Sprintf("%s: classification and expirationDate cannot say that it %s; write it without this stage first, "+
-				"or keep the lifecycles", named(id), becomes(fault)),
+				"or keep the lifecycles", Named(id), becomes(fault)),
 		})
 		return
 	}
@@ -219,8 +215,8 @@ func becomes(stage *versions.Stage) string {
 	return fmt.Sprintf("becomes %s", stage)
 }
 
-// named returns a version's name in messages.
-func named(id provider.ImageVersion) string {
+// Named returns a version's name in messages.
+func Named(id provider.ImageVersion) string {
 	if id.Image == "" {
 		return "Kubernetes " + id.Version
 	}

@@ -81,6 +81,8 @@ func TestExitStatus(t *testing.T) {
 		{"lint --namespace= $profile", 2, "--namespace is empty"},
 		{"lint --context= $profile", 2, "--context is empty"},
 		{"lint --kubeconfig= $profile", 2, "--kubeconfig is empty"},
+		{"lint --gardener-version= $profile", 2, "--gardener-version is empty"},
+		{"lint --feature-gates= $profile", 2, "--feature-gates is empty"},
 		{"lint -A -n garden-demo", 2, "--namespace and --all-namespaces: use only one of them"},
 		{"maintenance --allow-empty $profile", 0, ""},
 		{"plan --order=best $profile $profile", 2, "gep33 or gardener"},

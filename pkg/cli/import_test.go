@@ -889,6 +889,7 @@ func TestImportFlags(t *testing.T) {
 		{"there is a map for gardenlinux", []string{"--print-map=list"}},
 		{"does nothing else", []string{"--print-map=gardenlinux", file}},
 		{"leave --match and --map out", []string{file, "--from=list:x", "--match=a=b"}},
+		{"--map is empty: name a file", []string{file, metadata, "--map="}},
 		{"--profile: other is not in the files, which have aws", []string{file, metadata, "--profile=other"}},
 		{
 			"--profile: garden-demo/taem is not in the files, which have openstack, garden-demo/team; did you mean garden-demo/team?",
@@ -937,6 +938,11 @@ func TestImportByMap(t *testing.T) {
 	contains(t, r.stderr, "map.yaml:8:3", "valeus")
 	write(t, given, strings.Replace(read(t, given), "valeus", "values", 1))
 	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:3:1", "map.yaml:6:12", "map.yaml:7:3", "map.yaml:7:10")
+	const begins = "apiVersion: capkit/v1\nkind: ImageMap\nsource: gardenlinux\n"
+	write(t, given, begins+"skip: [{}]\ncapabilities: []\n")
+	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:4:8", "this would skip every image", "map.yaml:5:1")
+	write(t, given, begins+"capabilities:\n- {name: a, values: [b], from: c}\n- {name: a}\n- {name: a, from: b, alone: [c]}\n- {name: gardener-x, values: [z]}\n")
+	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:5:27", "map.yaml:6:3", "map.yaml:7:22", "no capability gardener-x of Gardener's")
 }
 
 // An inventory is a source, too.
@@ -1050,6 +1056,26 @@ func TestImportNamesErrorsOfTheSourceOnce(t *testing.T) {
 	r := importing("-o=json", filepath.Join(importExamples, "openstack.yaml"), "--from=list:"+from)
 	if got := decoded[answer](t, r); r.status != 1 || len(got.Findings) != 5 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Each mistake in a list is reported.
+func TestImportNamesEachMistake(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "list.yaml")
+	for text, said := range map[string][]string{
+		"apiVersion: v1\nkind: ImageMap\nimages: []\n":         {"1:1: error: apiVersion is v1, and not capkit/v1", "2:1: error: kind is ImageMap, and not ImageList"},
+		"apiVersion: capkit/v1\nkind: ImageList\nimages: []\n": {"3:1: error: there are no images: list some"},
+		"apiVersion: capkit/v1\nkind: ImageList\nimages:\n" +
+			"- {name: a, version: 1.2.3, flavors: [{regions: [{name: b}, {name: b}, {id: c}]}]}\n" +
+			"- {name: a, version: 1.2.3, flavors: [{capabilities: {gpu: []}}]}\n" +
+			"- {version: '1.2', flavors: [{capabilities: {architecture: [amd64]}, regions: [{name: b}]}]}\n": {
+			"4:39: error: write the capabilities", "region b is listed already", ": name the region", "5:3: error: a@1.2.3 is listed already, as images[0]",
+			": list values, or leave the capability out", ": nothing refers to the image", "6:3: error: name the image", ": 1.2 is not a semantic version",
+		},
+	} {
+		write(t, from, text)
+		r := importing(filepath.Join(importExamples, "openstack.yaml"), "--from=list:"+from)
+		contains(t, r.stderr, said...)
 	}
 }
 

@@ -942,7 +942,7 @@ func TestImportByMap(t *testing.T) {
 	write(t, given, begins+"skip: [{}]\ncapabilities: []\n")
 	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:4:8", "this would skip every image", "map.yaml:5:1")
 	write(t, given, begins+"capabilities:\n- {name: a, values: [b], from: c}\n- {name: a}\n- {name: a, from: b, alone: [c]}\n- {name: gardener-x, values: [z]}\n")
-	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:5:27", "map.yaml:6:3", "map.yaml:7:22", "no capability gardener-x of Gardener's")
+	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:5:26", "map.yaml:6:3", "map.yaml:7:22", "no capability gardener-x of Gardener's")
 }
 
 // An inventory is a source, too.

@@ -33,7 +33,11 @@ type booted struct {
 
 // version checks the references of an image version in core. It skips expired versions, because nothing boots them.
 func (v *verifier[R]) version(listed entries.Version) {
-	if versions.ExpiredAt(v.profile.Version(listed.ID).ExpirableVersion, v.At) {
+	core := v.profile.Version(listed.ID)
+	if core == nil {
+		core = listed.MachineImageVersion
+	}
+	if versions.ExpiredAt(core.ExpirableVersion, v.At) {
 		return
 	}
 	flavors, moved := v.flavors(listed.ID)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
@@ -195,7 +194,11 @@ func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfil
 	var overridden []string
 	for id := range update.Expirable(child.Object) {
 		if len(is[id].Lifecycle) > 0 && len(was[id].Lifecycle) == 0 && was[id].Version != "" {
-			overridden = append(overridden, lifecycle.Named(id))
+			name := "Kubernetes " + id.Version
+			if id.Image != "" {
+				name = id.String()
+			}
+			overridden = append(overridden, name)
 		}
 	}
 	if len(overridden) == 0 {

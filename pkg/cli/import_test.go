@@ -1063,7 +1063,9 @@ func TestImportNamesErrorsOfTheSourceOnce(t *testing.T) {
 func TestImportNamesEachMistake(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "list.yaml")
 	for text, said := range map[string][]string{
-		"apiVersion: v1\nkind: ImageMap\nimages: []\n":         {"1:1: error: apiVersion is v1, and not capkit/v1", "2:1: error: kind is ImageMap, and not ImageList"},
+		"apiVersion: v1\nkind: ImageMap\nimages: []\n": {
+			"1:1: error: apiVersion is v1, and not capkit/v1", "2:1: error: kind is ImageMap, and not ImageList",
+		},
 		"apiVersion: capkit/v1\nkind: ImageList\nimages: []\n": {"3:1: error: there are no images: list some"},
 		"apiVersion: capkit/v1\nkind: ImageList\nimages:\n" +
 			"- {name: a, version: 1.2.3, flavors: [{regions: [{name: b}, {name: b}, {id: c}]}]}\n" +

@@ -192,7 +192,7 @@ func notExtended(err *field.Error, object *v1beta1.NamespacedCloudProfile) strin
 // versionAt returns the image version in which a path of an object is, and its image; nil if it is in none.
 func versionAt(path string, object *v1beta1.NamespacedCloudProfile) (*v1beta1.MachineImage, *v1beta1.MachineImageVersion) {
 	m := renderedItem.FindStringSubmatch(strings.TrimPrefix(path, "spec."))
-	if m == nil || m[1] != "machineImages" || m[3] == "" {
+	if len(m) == 0 || m[1] != "machineImages" || m[3] == "" {
 		return nil, nil
 	}
 	i, _ := strconv.Atoi(m[2]) // digits, because of the expression

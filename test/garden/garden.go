@@ -164,7 +164,7 @@ func (g *Garden) startServer(ctx context.Context, path, apiServer string, o Opti
 	cmd := exec.Command(path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stderr = log
-	// The API servers, too, collect garbage half as often, unless the caller's environment says how often.
+	// The garden, with its API servers, collects garbage half as often, unless the caller's environment sets GOGC.
 	cmd.Env = append([]string{"GOGC=200"}, os.Environ()...)
 	life, err := cmd.StdinPipe()
 	if err != nil {

@@ -145,7 +145,7 @@ func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1
 // patience is the time limit of a wait, long enough for a busy machine.
 const patience = 10 * time.Minute
 
-// period is the polling interval. Many tests poll at the same time: more often, and it is they that the API server works for.
+// period is the polling interval. Many tests poll at the same time; at a shorter one, the API server mostly answers these.
 const period = time.Second
 
 // eventually waits until condition returns nil. On a timeout it fails with the last error.

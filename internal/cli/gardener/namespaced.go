@@ -215,6 +215,7 @@ func inAdded(errs, ofParent field.ErrorList, object *v1beta1.NamespacedCloudProf
 	})
 }
 
+// addedType matches the path of what is in a machine type or volume type.
 var addedType = regexp.MustCompile(`^spec\.(machineTypes|volumeTypes)\[`)
 
 // renderedItem matches the path, below the spec, of a list item that a NamespacedCloudProfile can define.

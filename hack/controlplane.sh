@@ -33,7 +33,7 @@ fi
 
 # A go.work around this module, or flags for another one, would choose other versions. The rest are the flags of the Makefile:
 # what the two have in common is compiled once.
-export GOWORK=off GOFLAGS="-trimpath -buildvcs=false" CGO_ENABLED=0 GOGC=400
+export GOWORK=off GOFLAGS="-trimpath -buildvcs=false -gcflags=all=-dwarf=false" CGO_ENABLED=0 GOGC=400
 cd "$module"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/capkit/controlplane
 key=$({ go version; cat go.mod go.sum "$module/../controlplane.sh"; } | git hash-object --stdin)

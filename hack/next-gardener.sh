@@ -109,7 +109,7 @@ tests() { go test -vet=off "${packages[@]}" 2>&1 | tee "$log"; }
 
 # Each step runs even if one before it failed: the rules can be compared although something does not compile.
 step "go.mod" bump
-export GOFLAGS="-trimpath -buildvcs=false"
+export GOFLAGS="-trimpath -buildvcs=false -gcflags=all=-dwarf=false"
 step "rules" copies
 step "build" go build -o "$tree/bin/" ./cmd/...
 step "tests" tests

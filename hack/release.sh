@@ -20,7 +20,7 @@ fi
 if [[ -n ${SOURCE_DATE_EPOCH-} ]]; then
   export GIT_AUTHOR_DATE="$SOURCE_DATE_EPOCH +0000" GIT_COMMITTER_DATE="$SOURCE_DATE_EPOCH +0000"
 fi
-export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false" # those of make
+export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false -gcflags=all=-dwarf=false" # those of make
 date=$(date -u ${SOURCE_DATE_EPOCH:+-d "@$SOURCE_DATE_EPOCH"} +%Y-%m-%d)
 
 # Folders with what was built of another commit would be published.

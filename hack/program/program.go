@@ -76,8 +76,8 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	}
 	// Settings of the user for other builds must have no effect, including those of go env -w, which apply where a variable is empty: Read
 	// detects an experiment. GOGC speeds up the compiler, as in the Makefile.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false", "GOGC=400", "GOWORK="+workspace,
-		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false -gcflags=all=-dwarf=false", "GOGC=400",
+		"GOWORK="+workspace, "GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building %s for %s: %w", strings.Join(names, ", "), platform, err)
 	}

@@ -62,7 +62,7 @@ func script(t *testing.T, folder string) (output string, well bool) {
 		t.Fatal(err)
 	}
 	run := exec.CommandContext(t.Context(), test, "-vet=off", "./...")
-	run.Dir, run.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	run.Dir, run.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath -gcflags=all=-dwarf=false")
 	content, err := run.CombinedOutput()
 	return string(content), err == nil
 }

@@ -78,7 +78,8 @@ func Compile(ctx context.Context, progress io.Writer, source, name string, varia
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(progress, "compiling %s, which takes minutes the first time\n", name)
 	}
-	args := slices.Concat(variables, []string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source})
+	args := slices.Concat(variables, []string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false",
+		"-ldflags=-s -w", "-o", path, source})
 	if _, err := run(ctx, progress, root, "env", args...); err != nil || from == "" {
 		return path, err
 	}
@@ -228,7 +229,8 @@ func cachedAPIServer(progress io.Writer, which, folder string, files []string, b
 // compileAPIServer compiles gardener-apiserver, which then says that it is of a version, in the module or workspace around a folder. Its
 // flags are those of the Makefile, and further ones.
 func compileAPIServer(ctx context.Context, progress io.Writer, path, version, folder string, env, flags []string) error {
-	args := slices.Concat(env, []string{"GOFLAGS=", "CGO_ENABLED=0", "GOGC=400", "go", "build", "-trimpath", "-buildvcs=false"}, flags,
+	args := slices.Concat(env, []string{"GOFLAGS=", "CGO_ENABLED=0", "GOGC=400", "go", "build", "-trimpath", "-buildvcs=false",
+		"-gcflags=all=-dwarf=false"}, flags,
 		[]string{"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + version, "-o", path, "github.com/gardener/gardener/cmd/gardener-apiserver"})
 	_, err := run(ctx, progress, folder, "env", args...)
 	return err

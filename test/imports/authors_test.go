@@ -78,7 +78,7 @@ func TestWhatAuthorsAreToldToRun(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), "bash", "-euxo", "pipefail", "-c", block[1])
 		cmd.Dir = own
-		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GONOSUMDB=*", "GOFLAGS=-trimpath -ldflags=-w")
+		cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GONOSUMDB=*", "GOFLAGS=-trimpath -gcflags=all=-dwarf=false -ldflags=-w -vet=off")
 		if output, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, output)
 		} else if name == "provider.md" && !strings.Contains(string(output), "1 object checked: no errors, no warnings") {

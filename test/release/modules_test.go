@@ -95,7 +95,7 @@ func moduleCache(t *testing.T) []string {
 	link("cache", "download", "vcs", "lock")
 	link("cache/download", "github.com")
 	link("cache/download/github.com", "capkit")
-	return []string{"GOMODCACHE=" + folder, "GOFLAGS=-trimpath -buildvcs=false -modcacherw"}
+	return []string{"GOMODCACHE=" + folder, "GOFLAGS=-trimpath -buildvcs=false -gcflags=all=-dwarf=false -modcacherw"}
 }
 
 // Go installs the command at the version, with the same modules as in the archive. Extension authors can require the other modules.

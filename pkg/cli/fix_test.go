@@ -37,6 +37,7 @@ func TestFix(t *testing.T) {
 		"slip":                        {"  machineTypes:", "  machineType:"},
 		"slip in the provider config": {"        capabilityFlavors:", "        capabilityFlavor:"},
 		"region":                      {"- name: europe\n            id", "- name: eurpoe\n            id"},
+		"region, a letter less":       {"- name: europe\n            id", "- name: europ\n            id"},
 		"type":                        {"type: openstack", "type: OpenStack"},
 		"kind":                        {"kind: CloudProfile\n", "kind: Cloudprofiles\n"},
 		"version":                     {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
@@ -67,6 +68,23 @@ func TestFix(t *testing.T) {
 				t.Errorf("again: %v", r)
 			}
 		})
+	}
+}
+
+// The region of a Shoot is repaired, unless the profile may be the one that misspells it, or another one may be meant.
+func TestFixOfAShootsRegion(t *testing.T) {
+	shoot, profile := read(t, examples+"/shoot.yaml"), read(t, examples+"/cloudprofile.yaml")
+	misspelt := strings.ReplaceAll(profile, "- name: europe\n", "- name: eurpoe\n")
+	for _, tc := range []struct{ region, profile, want string }{
+		{"europ", profile, "europe"}, {"Europe", profile, "europe"}, {"euro", profile, "euro"},
+		{"europe", misspelt, "europe"}, {"europ", misspelt, "europ"},
+	} {
+		wrong := strings.Replace(shoot, "region: europe", "region: "+tc.region, 1)
+		inFolder(t, map[string]string{"a.yaml": wrong, "b.yaml": tc.profile})
+		r := run(t, "", "lint", "--fix", "-w", "a.yaml", "b.yaml")
+		if want := strings.Replace(shoot, "region: europe", "region: "+tc.want, 1); read(t, "a.yaml") != want {
+			t.Errorf("%s: %s%s", tc.region, r.stderr, cmp.Diff(want, read(t, "a.yaml")))
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -293,7 +294,18 @@ func Region[R any](p *profile.Profile[R], region string, at *field.Path) *findin
 	}
 	err := ruleUnknownRegion.Fault(field.ErrorTypeNotSupported, at, region,
 		"region %s is not in the profile, which has %s%s", words.Quoted(region), words.Few(p.Regions()), meantRegion(p, region))
+	meant := words.Certain(region, p.Regions())
+	if !slices.ContainsFunc(p.Spec().Regions, func(r v1beta1.Region) bool { return r.Name == meant && misspelt(r, region) }) {
+		err.Suggestion = finding.Suggest(finding.ReplaceValue, region, "", meant)
+	}
 	return &err
+}
+
+// misspelt reports whether a region's zones begin with another name: then the profile may misspell the region itself.
+func misspelt(r v1beta1.Region, name string) bool {
+	return slices.ContainsFunc(r.Zones, func(z v1beta1.AvailabilityZone) bool {
+		return strings.HasPrefix(z.Name, name) && !strings.HasPrefix(z.Name, r.Name)
+	})
 }
 
 // meantRegion asks whether a misspelt name means one of the profile's regions.

@@ -33,6 +33,7 @@ var repairs = map[string]func(g *input.Given, object any, f report.Finding) patc
 	input.RuleObjectKind:             repairKind,
 	"gardener-core":                  repairArchitecture,
 	"region-unknown":                 repairSuggested,
+	"unknown-region":                 repairSuggested,
 	capability.RuleUnregistered:      repairSuggested,
 	capability.RuleValueUnregistered: repairSuggested,
 	capability.RuleReservedValue:     repairSuggested,
@@ -184,12 +185,13 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 	return ops
 }
 
-// zonesOf reports whether the region's zones begin with the other name: then the region itself is misspelled.
+// zonesOf reports whether the region's zones begin with the other name, and not with its own: then the region itself is misspelled.
 func zonesOf(object any, region, name string) bool {
 	for _, r := range edit.Items(edit.Value(object, fieldpath.Parse("spec.regions"))) {
 		of := edit.Members(r)
 		for _, z := range edit.Items(of["zones"]) {
-			if zone, _ := edit.Members(z)["name"].(string); of["name"] == region && strings.HasPrefix(zone, name) {
+			zone, _ := edit.Members(z)["name"].(string)
+			if of["name"] == region && strings.HasPrefix(zone, name) && !strings.HasPrefix(zone, region) {
 				return true
 			}
 		}

@@ -681,6 +681,26 @@ func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 	}
 }
 
+// There is no hover over a misspelt key, what is below it, or a flavor whose capabilities are there. What it meant is for the error to say.
+func TestHoverOverAMisspeltKey(t *testing.T) {
+	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
+	e := begin(t, map[string]string{"profile.yaml": profile})
+	for _, tc := range []struct{ text, from, to, word string }{
+		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "capabilites"},
+		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "architecture: [amd64]\n            hyp"},
+		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "regions:\n          - name"},
+		{shoot, "type: medium_4_8", "typ: medium_4_8", "medium_4_8"},
+		{shoot, "image:", "imag:", "name: gardenlinux"},
+	} {
+		text := strings.Replace(tc.text, tc.from, tc.to, 1)
+		e.open("a.yaml", text)
+		if said := e.hover("a.yaml", of(t, text, tc.word, 0)); said != "" || text == tc.text {
+			t.Errorf("%s: %s", tc.word, said)
+		}
+		e.closeFile("a.yaml")
+	}
+}
+
 // Of very many findings in a range, only the first get quick fixes of their own, because each one needs a new check.
 func TestQuickFixesAreFew(t *testing.T) {
 	const others = "  - {name: m-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"

@@ -24,6 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -44,7 +45,7 @@ func (a *asked) says() (said string, start, end int) {
 	if a.Role == text.Comment {
 		return a.ruleText()
 	}
-	if a.Node == nil {
+	if a.Node == nil || a.misspelt() {
 		return "", 0, 0
 	}
 	start, end = min(a.Start, a.offset), a.End // the place may be at the dash
@@ -65,6 +66,20 @@ func (a *asked) says() (said string, start, end int) {
 		said = a.flavorText()
 	}
 	return said, start, end
+}
+
+// misspelt reports whether the key of the node at the place, or of one around it, is unknown according to the last check. What is below it
+// means nothing.
+func (a *asked) misspelt() bool {
+	for n := a.Node; n != nil; n = n.Parent {
+		line := a.known.Span(a.Outline, n.Start, n.End).Start.Line + 1
+		if n.Key != "" && slices.ContainsFunc(a.known.All, func(f report.Finding) bool {
+			return f.Rule == strictjson.OriginUnknownField && f.File == a.doc.Name && f.Line == line && strings.HasSuffix(f.Field, n.Key)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // itemOf returns the item of a list that contains the place, or nil.
@@ -351,16 +366,17 @@ func (a *asked) flavorText() string {
 	version := flavor.Up(2)
 	image, name := version.Up(2).Text("name"), version.Text("version")
 	declared := capabilitiesOf(flavor)
-	return a.outcomes("Flavor of **"+report.Code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add adder) bool {
+	return a.outcomes("Flavor of **"+report.Code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add adder) (known bool) {
 		for _, machineType := range m.MachineTypes() {
 			of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
 			for i, f := range m.Flavors(of) {
 				if helper.AreCapabilitiesEqual(f.Capabilities, declared) {
+					known = true
 					add(of, machineType, i)
 				}
 			}
 		}
-		return true
+		return known
 	})
 }
 

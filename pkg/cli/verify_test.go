@@ -141,6 +141,24 @@ func TestVerifyExits(t *testing.T) {
 	}
 }
 
+// Many things that a region lacks are one line, unless --all is given.
+func TestVerifyGroupsWhatIsMissing(t *testing.T) {
+	types := "  machineTypes:\n"
+	for i := range 20 {
+		types += fmt.Sprintf("  - {name: gone-type-%d, cpu: 4, gpu: 0, memory: 8Gi, capabilities: {architecture: [amd64], hypervisor: [virtualized]}}\n", i)
+	}
+	profile := []string{"  machineTypes:\n", types}
+	r := verified(t, profile, nil)
+	contains(t, r.stdout, "the cloud has no machine type gone-type-0 in regions europe, asia [cloud-machine-type-missing]\n",
+		"    for the same reason 19 times more: profile.yaml:", ", and 16 more (--all shows each)\n")
+	if n := strings.Count(r.stdout, "gone-type-"); n != 1 {
+		t.Errorf("%d machine types are named: %s", n, r.stdout)
+	}
+	if n := strings.Count(verified(t, profile, nil, "--all").stdout, "[cloud-machine-type-missing]"); n != 20 {
+		t.Errorf("--all: %d", n)
+	}
+}
+
 // An operator's table replaces OpenStack's. Its provider must be that of the profiles.
 func TestVerifyProperties(t *testing.T) {
 	const head = "apiVersion: capkit/v1\nkind: ImageProperties\nprovider: openstack\nproperties:"

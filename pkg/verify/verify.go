@@ -437,7 +437,9 @@ func (c *claims) report() (report finding.Report) {
 			where = " in " + words.Plural(regions, "region") + " " + words.Few(regions)
 		}
 		found := report.Found(f.rule, f.kind, f.at, f.value, "%s%s%s", f.what, where, f.hint)
-		found.Subject = f.subject
+		if found.Subject = f.subject; f.kind == field.ErrorTypeNotFound { // of another name, the rest is the same
+			found.Subject.Reason = where + f.hint
+		}
 		if name, isText := f.value.(string); isText && f.meant != "" {
 			found.Suggestion = finding.Suggest(finding.ReplaceValue, name, f.meant, "")
 		}

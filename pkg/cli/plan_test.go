@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,25 @@ func TestPlanInAFolder(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", args, r, want)
 		}
 	}
+}
+
+// Versions that change alike are one line, apart from those in use.
+func TestPlanOfManyVersions(t *testing.T) {
+	text := read(t, examples+"/cloudprofile.yaml")
+	with := func(further string) string {
+		versions := ""
+		for i := range 12 {
+			versions += fmt.Sprintf("    - version: 1.%d.2\n%s", 33-i, further)
+		}
+		return strings.Replace(text, "    - version: 1.33.2\n", versions, 1)
+	}
+	inFolder(t, map[string]string{
+		"old.yaml": with(""), "new.yaml": with("      classification: deprecated\n      expirationDate: 2100-01-31T00:00:00Z\n"),
+		"shoot.yaml": read(t, examples+"/shoot.yaml"),
+	})
+	r := run(t, "", "plan", "old.yaml", "new.yaml", "shoot.yaml")
+	contains(t, r.stdout, "  1.22.2, 1.23.2, 1.24.2, 1.25.2, 1.26.2, and 7 more: each is deprecated, and was supported\n"+
+		"  1.22.2, 1.23.2, 1.24.2, 1.25.2, 1.26.2, and 6 more: each expires on 2100-01-31\n  1.33.2 expires on 2100-01-31\n    stuck")
 }
 
 // A file is compared with its earlier revision, from any working directory.

@@ -50,11 +50,17 @@ func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	for _, which := range several {
 		groups = merged(groups, 1, which)
 	}
+	if slices.Contains([]changes.Kind{changes.Expires, changes.Kubernetes}, kind) {
+		groups = merged(groups, few, versions)
+	}
 	if slices.Contains([]changes.Kind{changes.OtherImage, changes.New, changes.Gone}, kind) { // each may have machine types of its own
 		groups = merged(groups, apart, types, profiles)
 	}
 	return groups
 }
+
+// few is the largest number of versions that change alike and are in lines of their own.
+const few = 3
 
 // apart is the number of NamespacedCloudProfiles that are named apart if they have different machine types.
 const apart = 3
@@ -116,6 +122,9 @@ func (g *group) says() []string {
 		parts = append(parts, g.Message)
 	case changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer:
 		parts = append(parts, g.Path, string(g.Change.Change), textOf(g.From), textOf(g.To), string(g.Action))
+		if len(g.Pools)+len(g.Then) > 0 { // a version in use is in a line of its own
+			parts = append(parts, g.Version)
+		}
 	}
 	return parts
 }
@@ -143,10 +152,13 @@ func (g *group) item() item {
 
 // change describes a change of the profile's fields.
 func (g *group) change() string {
-	aspect := g.Change.Change
+	aspect, of := g.Change.Change, words.Few(g.names[versions])
+	if len(g.names[versions]) > 1 && aspect != update.NewStages {
+		of += ": each"
+	}
 	switch {
 	case g.Kind == changes.Expires:
-		return g.Image + "@" + g.Version + dated(g)
+		return g.Image + "@" + of + dated(g)
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stays:
 		return fmt.Sprintf("%s@%s is no longer updated", g.Image, textOf(g.From))
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stuck:
@@ -154,7 +166,7 @@ func (g *group) change() string {
 	case g.Kind == changes.WillUpdate:
 		return fmt.Sprintf("%s@%s is %s to %s", g.Image, textOf(g.From), g.Action, textOf(g.To))
 	case g.Kind == changes.Kubernetes:
-		return g.Version + g.kubernetes(aspect)
+		return of + g.kubernetes(aspect)
 	}
 	text := g.Path
 	if text == "spec.machineImages" {

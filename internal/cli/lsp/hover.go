@@ -24,7 +24,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -74,7 +73,7 @@ func (a *asked) misspelt() bool {
 	for n := a.Node; n != nil; n = n.Parent {
 		line := a.known.Span(a.Outline, n.Start, n.End).Start.Line + 1
 		if n.Key != "" && slices.ContainsFunc(a.known.All, func(f report.Finding) bool {
-			return f.Rule == strictjson.OriginUnknownField && f.File == a.doc.Name && f.Line == line && strings.HasSuffix(f.Field, n.Key)
+			return f.Rule == "unknown-field" && f.File == a.doc.Name && f.Line == line && strings.HasSuffix(f.Field, n.Key)
 		}) {
 			return true
 		}

@@ -161,6 +161,8 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 			}
 			copyRelease(t, folder, "gcp")
 		}, "import-profile", "aws.yaml:6", "the source has no image for aws", nil},
+		"of another cloud, by --match": {func(t *testing.T, folder string) { copyRelease(t, folder, "gcp") },
+			"import-profile", "aws.yaml:6", "the source has no image for aws that meets all conditions of --match", []string{"--match=platform=gcp"}},
 		"metadata that contradicts itself": {func(t *testing.T, folder string) {
 			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "published_aws_images", "published_openstack_images")
 		}, "import-source", metadataAWS + ":19", "there is no list published_aws_images", nil},

@@ -6,6 +6,8 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -154,6 +156,29 @@ func TestLandscapesInClusters(t *testing.T) {
 	r = run(t, "", "report", "--kubeconfig", kubeconfig, "--landscape", "dev="+examples+"/cloudprofile.yaml", "--landscape", "live=context:nowhere")
 	if r.status != 2 || !strings.Contains(r.stderr, "capkit: landscape live: ") || !strings.Contains(r.stderr, "nowhere") {
 		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+}
+
+// The figures of a landscape are its own.
+func TestLandscapesHaveTheirFigures(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
+	args, want := []string{"report", "-o", "json"}, []string{}
+	for _, l := range [][2]string{
+		{"capability-unregistered", "errors:1 gaps:1 profiles:1"},
+		{"cloudprofile-name-ignored", "errors:1 pools:1 profiles:1 shoots:1 updated:1"},
+		{"no-image-fits", "errors:1 forced:1 pools:1 profiles:1 shoots:1 withoutMachines:1"},
+		{"no-longer-offered", "forced:1 pools:1 profiles:1 shoots:1 warnings:3"},
+		{"unknown-image", "errors:1 pools:1 profiles:1 shoots:1 stuck:1 withoutMachines:1"},
+		{"unknown-region", "errors:1 profiles:1 shoots:1 unknownShoots:1"},
+	} {
+		args, want = append(args, "--landscape", l[0]+"="+broken+"/"+l[0]+".yaml"), append(want, "map["+l[1]+"]")
+	}
+	r := runFor(table, "", args...)
+	for i, l := range decoded[struct{ Landscapes []struct{ Overview map[string]int } }](t, r).Landscapes {
+		maps.DeleteFunc(l.Overview, func(_ string, count int) bool { return count == 0 })
+		if got := fmt.Sprint(l.Overview); got != want[i] {
+			t.Errorf("%s, want %s", got, want[i])
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -85,6 +86,23 @@ func TestFixOfAShootsRegion(t *testing.T) {
 		if want := strings.Replace(shoot, "region: europe", "region: "+tc.want, 1); read(t, "a.yaml") != want {
 			t.Errorf("%s: %s%s", tc.region, r.stderr, cmp.Diff(want, read(t, "a.yaml")))
 		}
+	}
+}
+
+// An object with many findings is not decoded for each of them.
+func TestFixOfManyFindings(t *testing.T) {
+	regions := "  regions:\n"
+	for i := range 900 {
+		regions += fmt.Sprintf("  - name: r%d\n    zones:\n    - name: a\n      unavailableMachineTypes: [[type-%d]]\n", i, i)
+	}
+	inFolder(t, map[string]string{"a.yaml": strings.Replace(read(t, root+"/example/cloudprofile.yaml"), "  regions:\n", regions, 1)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := run(t, "", "lint", "--fix", "a.yaml")
+	runtime.ReadMemStats(&after)
+	contains(t, r.stderr, "nothing to repair; remaining: 900 errors")
+	if megabytes := (after.TotalAlloc - before.TotalAlloc) >> 20; megabytes > 400 {
+		t.Errorf("%d megabytes were allocated", megabytes)
 	}
 }
 

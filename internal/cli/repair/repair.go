@@ -290,13 +290,16 @@ func (x *Run) repaired(some []report.Finding) (changed map[string]string, done [
 func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, err error) {
 	text := x.texts[file]
 	objects := manifest.Parse(file, text, x.memory(file)).Objects
-	edits := map[*manifest.Object]files.Edit{}
+	edits, values := map[*manifest.Object]files.Edit{}, map[*manifest.Object]any{}
 	for _, f := range some {
 		o := objectOf(objects, f)
 		if o == nil {
 			continue
 		}
-		made, e := repairs[f.Rule](x.Given, edit.Decoded(o.JSON), f), edits[o]
+		if values[o] == nil {
+			values[o] = edit.Decoded(o.JSON)
+		}
+		made, e := repairs[f.Rule](x.Given, values[o], f), edits[o]
 		if made.what != "" && !overlap(made.ops, e.Ops) {
 			done = append(done, Repair{f, made})
 			e.Ops = append(e.Ops, made.ops...)

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -88,24 +87,17 @@ func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1
 	return object
 }
 
-// compileSpec compiles the spec of a profile at the path root, which is nil for a rendered one. For a profile with errors, or one that
-// Gardener refuses, it adds a note that ends with end. The error, at the path at, says that the provider is unknown.
+// compileSpec compiles the spec of a profile at the path root, which is nil for a rendered one. For a profile with errors it adds a note
+// that ends with end. The error, at the path at, says that the provider is unknown.
 func (in *Given) compileSpec(who, end string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
-	provider, unknown := in.providerOf(spec, at)
-	if unknown != nil {
-		return nil, unknown
+	provider, fault := in.providerOf(spec, at)
+	if fault != nil {
+		return nil, fault
 	}
 	compiled, found := in.compile(provider, spec, root)
-	fault := ""
-	switch errs := len(found.Errors); {
-	case errs > 0:
-		fault = "has " + report.Count(errs, "error")
-	case root != nil && !in.AsMeant && !in.ReservedInCore && // a rendered one costs too much; of others, the findings say it
-		len(in.Server.Validate(&v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "profile"}, Spec: *spec})) > 0:
-		fault = "is refused by Gardener"
-	}
-	if fault != "" {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s %s, so the answer may change when it is repaired%s", who, fault, end))
+	if errs := len(found.Errors); errs > 0 {
+		in.Notes = append(in.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired%s",
+			who, report.Count(errs, "error"), end))
 	}
 	return compiled, nil
 }

@@ -686,9 +686,9 @@ func TestHoverOverAMisspeltKey(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{"profile.yaml": profile})
 	for _, tc := range []struct{ text, from, to, word string }{
-		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "capabilites"},
-		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "architecture: [amd64]\n            hyp"},
-		{profile, "capabilities:\n            architecture", "capabilites:\n            architecture", "regions:\n          - name"},
+		{profile, "capabilities:\n            architecture", "capabilitis:\n            architecture", "capabilitis"},
+		{profile, "capabilities:\n            architecture", "capabilitis:\n            architecture", "architecture: [amd64]\n            hyp"},
+		{profile, "capabilities:\n            architecture", "capabilitis:\n            architecture", "regions:\n          - name"},
 		{shoot, "type: medium_4_8", "typ: medium_4_8", "medium_4_8"},
 		{shoot, "image:", "imag:", "name: gardenlinux"},
 	} {

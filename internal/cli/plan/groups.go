@@ -152,13 +152,10 @@ func (g *group) item() item {
 
 // change describes a change of the profile's fields.
 func (g *group) change() string {
-	aspect, of := g.Change.Change, words.Few(g.names[versions])
-	if len(g.names[versions]) > 1 && aspect != update.NewStages {
-		of += ": each"
-	}
+	aspect := g.Change.Change
 	switch {
 	case g.Kind == changes.Expires:
-		return g.Image + "@" + of + dated(g)
+		return g.Image + "@" + g.each() + dated(g)
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stays:
 		return fmt.Sprintf("%s@%s is no longer updated", g.Image, textOf(g.From))
 	case g.Kind == changes.WillUpdate && g.Action == maintenance.Stuck:
@@ -166,7 +163,7 @@ func (g *group) change() string {
 	case g.Kind == changes.WillUpdate:
 		return fmt.Sprintf("%s@%s is %s to %s", g.Image, textOf(g.From), g.Action, textOf(g.To))
 	case g.Kind == changes.Kubernetes:
-		return of + g.kubernetes(aspect)
+		return g.each() + g.kubernetes(aspect)
 	}
 	text := g.Path
 	if text == "spec.machineImages" {
@@ -194,6 +191,15 @@ func (g *group) change() string {
 	}
 	if by != "" {
 		text += ", and is used by " + by
+	}
+	return text
+}
+
+// each names the versions that change alike, before what is said of each.
+func (g *group) each() string {
+	text := words.Few(g.names[versions])
+	if len(g.names[versions]) > 1 && g.Change.Change != update.NewStages {
+		text += ": each"
 	}
 	return text
 }

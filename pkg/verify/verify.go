@@ -437,7 +437,8 @@ func (c *claims) report() (report finding.Report) {
 			where = " in " + words.Plural(regions, "region") + " " + words.Few(regions)
 		}
 		found := report.Found(f.rule, f.kind, f.at, f.value, "%s%s%s", f.what, where, f.hint)
-		if found.Subject = f.subject; f.kind == field.ErrorTypeNotFound { // of another name, the rest is the same
+		found.Subject = f.subject
+		if f.kind == field.ErrorTypeNotFound { // if only the name differs, it is one line of the text
 			found.Subject.Reason = where + f.hint
 		}
 		if name, isText := f.value.(string); isText && f.meant != "" {

@@ -681,7 +681,8 @@ func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 	}
 }
 
-// There is no hover over a misspelt key, what is below it, or a flavor whose capabilities are there. What it meant is for the error to say.
+// There is no hover over a misspelt key, over what is below it, or over the flavor whose capabilities are below it. The error asks what is
+// meant.
 func TestHoverOverAMisspeltKey(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{"profile.yaml": profile})
